@@ -95,7 +95,7 @@ export class ConnectorTestCommand extends ResultCommand {
       throw new CepError('usage_error', `no address: expected --url for a connector of type ${descriptor.name}`);
     const written = Object.entries({ [address ?? 'url']: this.url, topic: this.topic, profile: this.profile });
     const stored = written.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-    return soleUse(withProfile(settingsOf(this.subject, this.subject, stored), profiles));
+    return soleUse(withProfile(settingsOf(this.subject, this.subject, stored), { profiles }));
   }
 
   get #stepMs(): number {

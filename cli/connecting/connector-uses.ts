@@ -23,7 +23,7 @@ export function usesOf(plan: Plan, profiles: Profiles | undefined, name?: string
     );
   const chosen = connectors.filter((each) => name === undefined || each.name === name);
   return chosen.flatMap((each) => {
-    const settings = withProfile(settingsOf(each.name, each.type, each.parameters), profiles);
+    const settings = withProfile(settingsOf(each.name, each.type, each.parameters), { profiles });
     const read = sources.filter(({ connector }) => connector === each.name);
     const written = plan.streams.flatMap(({ operators }) => operators.flatMap(sendsOf)).filter(({ connector }) => connector === each.name);
     const uses = [

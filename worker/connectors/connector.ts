@@ -31,6 +31,8 @@ export interface ConnectorSettings {
   readonly secrets: readonly string[];
   /** The same with what its profile says now; another object only when that has changed. @default there is no profile */
   readonly latest?: () => ConnectorSettings;
+  /** Told why what its profile says now is not taken. @default nobody is */
+  readonly notTaken?: ((cause: unknown) => void) | undefined;
 }
 
 /** A connector as one `.from` or `.to` uses it. */
@@ -62,6 +64,13 @@ export interface SourceSettings extends ConnectorSettings {
   readonly replica?: ReplicaReading;
 }
 
+export interface ProfileNotTaken {
+  readonly connector: string;
+  readonly profile: string;
+  /** What was found, and what is expected. */
+  readonly problem: string;
+}
+
 /** What connectors need of the process they run in. */
 export interface ConnectorEnvironment {
   /** Writes a line for people. */
@@ -78,6 +87,8 @@ export interface ConnectorEnvironment {
   readonly keepsState?: boolean;
   /** What `profile:` names; undefined where the owner of the program has no credentials. */
   readonly profiles?: Profiles | undefined;
+  /** Told that a connector goes on with what it had, as its profile was read again and does not fit. @default nobody is */
+  readonly profileNotTaken?: ((found: ProfileNotTaken) => void) | undefined;
   /**
    * The path without links of a file that the owner of the program may use, or undefined. The file need not be there yet, its folder must.
    * @default it may use none

@@ -1,35 +1,46 @@
 import { CepError } from '../../shared/errors/error.ts';
 import { parseDuration } from '../../shared/events/time-text.ts';
-import { Duration, isArray, isMap, type Value } from '../../shared/events/value.ts';
+import { Duration, isArray, isMap, kindOf, type Value } from '../../shared/events/value.ts';
 import type { ConnectorValueKind } from '../../shared/language/connectors/descriptor.ts';
 import { findConnector, findConnectorParameter, parametersOf } from '../../shared/language/connectors/table.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Profile, Profiles } from '../../shared/security/credentials/credentials.ts';
-import type { ConnectorSettings } from './connector.ts';
+import type { ConnectorEnvironment, ConnectorSettings } from './connector.ts';
 
 /**
  * The settings with what their profile adds; what stands at the connector itself counts first.
  * @param profiles Undefined where the owner of the program has no credentials. @throws CepError `connector_error`
  */
-export function withProfile(settings: ConnectorSettings, profiles: Profiles | undefined): ConnectorSettings {
+export function withProfile(
+  settings: ConnectorSettings,
+  { profiles, profileNotTaken }: Pick<ConnectorEnvironment, 'profiles' | 'profileNotTaken'>,
+): ConnectorSettings {
   const name = settings.parameters.get('profile');
   if (typeof name !== 'string') return settings;
-  let profile = profiles?.get(name);
-  if (profile === undefined) throw unknownProfile(settings, name, profiles);
+  const read = (): ConnectorSettings => {
+    if (profile === undefined) throw unknownProfile(settings, name, profiles);
+    return { ...withProperties(settings, profile, name), latest, notTaken };
+  };
   const latest = (): ConnectorSettings => {
     const now = profiles?.get(name);
-    if (now !== undefined && now !== profile) {
-      profile = now;
-      try {
-        resolved = { ...withProperties(settings, now, name), latest };
-      } catch {
-        // What no longer fits the connector is not taken; the next start of the program says why.
-      }
+    if (now === profile) return resolved;
+    profile = now;
+    try {
+      resolved = read();
+    } catch (cause) {
+      notTaken(cause);
     }
     return resolved;
   };
-  let resolved: ConnectorSettings = { ...withProperties(settings, profile, name), latest };
+  const notTaken = (cause: unknown): void => profileNotTaken?.({ connector: settings.name, profile: name, problem: problemOf(cause) });
+  let profile = profiles?.get(name);
+  let resolved = read();
   return resolved;
+}
+
+function problemOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause instanceof CepError && cause.hint !== undefined ? `${cause.message}; ${cause.hint}` : cause.message;
 }
 
 /** @throws CepError `connector_error` */
@@ -64,12 +75,15 @@ function parametersFrom({ properties }: Profile, settings: ConnectorSettings, pr
     if (parameter === undefined || parameter.name === 'profile') {
       const known = descriptor ? parametersOf(descriptor).map((each) => each.name) : [];
       const nearest = nearestName(name, known);
-      const hint = nearest === undefined ? undefined : `did you mean '${nearest}'?`;
+      const hint = nearest === undefined ? `they take ${known.join(', ')}` : `did you mean '${nearest}'?`;
       throw wrong(settings, `profile '${profile}' has a property '${name}', which connectors of type ${settings.type} do not take`, hint);
     }
     const fitting = valueAs(parameter.kind, value);
     if (fitting === undefined || (parameter.words && !parameter.words.includes(String(fitting)))) {
-      throw wrong(settings, `profile '${profile}': '${name}' must be ${parameter.words?.join(' or ') ?? kindTexts[parameter.kind]}`);
+      throw wrong(
+        settings,
+        `profile '${profile}': '${name}' must be ${parameter.words?.join(' or ') ?? kindTexts[parameter.kind]}, found ${foundText(value)}`,
+      );
     }
     found.set(parameter.name, fitting);
   }
@@ -86,6 +100,12 @@ const kindTexts: Readonly<Record<ConnectorValueKind, string>> = {
   map: 'names with values',
   any: 'a value',
 };
+
+/** Without the value itself, which may be a secret in the wrong place. */
+function foundText(value: Value): string {
+  if (typeof value === 'string') return 'another text';
+  return typeof value === 'number' ? 'a number' : kindOf(value);
+}
 
 /** A value of a file as a parameter of this kind; undefined when it is none. */
 function valueAs(kind: ConnectorValueKind, value: Value): Value | undefined {

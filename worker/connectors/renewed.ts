@@ -68,7 +68,8 @@ function renewed<T extends { close(): Promise<void> }>(
     const old = current;
     try {
       current = open(now);
-    } catch {
+    } catch (cause) {
+      settings.notTaken?.(cause);
       return current;
     }
     void left(old)

@@ -4,6 +4,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
 import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
+import type { ConnectorEnvironment } from '../connectors/connector.ts';
 import { ArrivalClock } from './arrival-clock.ts';
 import { ProgramChecks } from './checking/program-checks.ts';
 import { ClockTicks } from './clock-ticks.ts';
@@ -237,11 +238,17 @@ class ServerRuntime implements HostRuntime {
  * public, and what the operator names. They get no credentials: a program could send them wherever it likes.
  */
 function environmentsOf(
-  { console, tenantNetworks = [], profiles = new Map(), namesAnyFile = false, isSmtpUnverified = false, stateDir }: RuntimeOptions,
+  { console, tenantNetworks = [], profiles = new Map(), namesAnyFile = false, isSmtpUnverified = false, stateDir, report }: RuntimeOptions,
   folderOf: PipelineContext['folderOf'],
 ): PipelineContext['environmentOf'] {
   const write = console ?? ((line: string): void => void process.stdout.write(`${line}\n`));
-  const own = { console: write, door: new OutboundDoor(NetworkPolicy.everywhere), profiles };
+  const profileNotTaken: ConnectorEnvironment['profileNotTaken'] = (found) =>
+    report({
+      level: 'warn',
+      message: 'Profile not taken: its connector goes on with what it had (mend the credentials file and send SIGHUP)',
+      fields: { ...found },
+    });
+  const own = { console: write, door: new OutboundDoor(NetworkPolicy.everywhere), profiles, profileNotTaken };
   const others = { console: write, door: new OutboundDoor(NetworkPolicy.publicAnd(tenantNetworks)), profiles: undefined };
   return (tenantId) => {
     const isOfCluster = tenantId === CLUSTER_TENANT;

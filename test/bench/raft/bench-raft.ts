@@ -10,21 +10,27 @@ import { freePorts, groupKey, peersOn } from '../../integration/raft/local-peers
 import type { Asked, LoadResult } from './load.ts';
 
 /**
- * `npm run bench:raft -- [--seconds N] [--trials N] [--burn SECONDS] [--only PART,..]` measures a group of three processes on this machine:
+ * `npm run bench:raft -- [--seconds N] [--warm N] [--trials N] [--burn SECONDS] [--only PART,..]` measures a group of three processes on this machine:
  * first a raw append with sync, and the least that replication can be, in rounds with Raft itself; then what a kill, a stop and a
  * restart cost. Ratios of one run say something, figures of different runs do not.
  */
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '10' },
+    warm: { type: 'string', default: '30' },
     trials: { type: 'string', default: '20' },
     burn: { type: 'string', default: '60' },
     only: { type: 'string', default: 'commits,failover,stop,follower,restart,burn' },
   },
 });
-const [seconds, trials, burnSeconds] = [values.seconds, values.trials, values.burn].map(Number) as [number, number, number];
+const [seconds, warmSeconds, trials, burnSeconds] = [values.seconds, values.warm, values.trials, values.burn].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
 const parts = values.only.split(',');
-const warmSeconds = 5;
+const warmSecondsShort = 5;
 const payloadBytes = 128;
 const electionTimeoutMs = 1_000;
 const folder = mkdtempSync(join(tmpdir(), 'cep-bench-raft-'));
@@ -163,8 +169,10 @@ async function commits(): Promise<void> {
   await minimal.ready;
   const group = new Group('commits', raftPorts);
   await group.startAll();
-  // What V8 has not compiled yet takes several times as long, for Raft longer, as it is more code.
-  for (const measured of [minimal, await group.settled()]) await measured.ask('load', { clients: 64, seconds: warmSeconds });
+  // What V8 has not compiled yet takes several times as long, for Raft longer, as it is more code; and many clients share a batch, so that
+  // they do not warm what one of them runs. A member runs for months.
+  for (const clients of [64, 1])
+    for (const measured of [minimal, await group.settled()]) await measured.ask('load', { clients, seconds: warmSeconds });
   for (const clients of [1, 64, 256]) {
     const rounds: { readonly b: LoadResult; readonly raft: LoadResult; readonly reads: LoadResult }[] = [];
     for (let round = 0; round < 3; round++) {
@@ -219,7 +227,7 @@ async function failover(name: string, end: (leader: Measured) => void): Promise<
 async function follower(): Promise<void> {
   const group = new Group('follower', await freePorts(3));
   await group.startAll();
-  await (await group.settled()).ask('load', { clients: 64, seconds: warmSeconds });
+  await (await group.settled()).ask('load', { clients: 64, seconds: warmSecondsShort });
   const [calm, killed]: [number[], number[]] = [[], []];
   for (let trial = 0; trial < trials; trial++) {
     const leader = await group.settled();

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Duration, type Value } from '../../../shared/events/value.ts';
 import type { Profile } from '../../../shared/security/credentials/credentials.ts';
-import type { ConnectorSettings } from '../../../worker/connectors/connector.ts';
+import type { ConnectorSettings, ProfileNotTaken } from '../../../worker/connectors/connector.ts';
 import { together } from '../../../worker/connectors/delivery/together.ts';
 import { latestOf, withProfile } from '../../../worker/connectors/profiles.ts';
 import { settingsOf, withUse } from '../../../worker/connectors/registry.ts';
@@ -14,7 +14,9 @@ const profile = (properties: Record<string, Value>, more: Partial<Profile> = {})
   ...more,
 });
 const hook = (...parameters: [string, unknown][]) => settingsOf('Hook', 'rest', [['profile', 'hook'], ...parameters]);
-const given = (properties: Record<string, Value>, more?: Partial<Profile>) => new Map([['hook', profile(properties, more)]]);
+const given = (properties: Record<string, Value>, more?: Partial<Profile>) => ({
+  profiles: new Map([['hook', profile(properties, more)]]),
+});
 
 describe('a profile', () => {
   it('fills in parameters, by any of their names; what stands at the connector counts first', () => {
@@ -59,25 +61,28 @@ describe('a profile', () => {
   });
 
   it('is nothing for programs of those who have no credentials, though it may be there', () => {
-    expect(() => withProfile(hook(), undefined)).toThrow(/for programs of the server itself/);
+    expect(() => withProfile(hook(), {})).toThrow(/for programs of the server itself/);
     const without = settingsOf('Hook', 'http', [['url', 'http://a/']]);
-    expect(withProfile(without, undefined)).toBe(without);
+    expect(withProfile(without, {})).toBe(without);
   });
 });
 
 describe('a profile that is read again', () => {
   const urlOf = (settings: ConnectorSettings): unknown => settings.parameters.get('url');
   /** What a change makes of it. */
-  const renewed = (): { readonly settings: ConnectorSettings; become(properties: Record<string, Value>): void } => {
-    const profiles = given({ url: 'http://a/' });
+  const renewed = () => {
+    const { profiles } = given({ url: 'http://a/' });
+    const notTaken: ProfileNotTaken[] = [];
     return {
-      settings: withProfile(hook(['timeout', '2s']), profiles),
-      become: (properties) => void profiles.set('hook', profile(properties, { secrets: ['new secret'] })),
+      settings: withProfile(hook(['timeout', '2s']), { profiles, profileNotTaken: (found) => notTaken.push(found) }),
+      become: (properties: Record<string, Value>): void => void profiles.set('hook', profile(properties, { secrets: ['new secret'] })),
+      goes: (): void => void profiles.delete('hook'),
+      notTaken,
     };
   };
 
-  it('gives its connector other settings, unless they do not fit it', () => {
-    const { settings, become } = renewed();
+  it('gives its connector other settings, unless they do not fit it, which is told once for each reading', () => {
+    const { settings, become, goes, notTaken } = renewed();
     const before = latestOf(settings);
     expect(latestOf(settings)).toBe(before);
     become({ url: 'http://b/' });
@@ -85,6 +90,23 @@ describe('a profile that is read again', () => {
     become({ urll: 'http://c/' });
     expect(urlOf(latestOf(settings))).toBe('http://b/');
     expect(latestOf(latestOf(settings)).parameters.get('timeout')).toBe('2s');
+    const common = { connector: 'Hook', profile: 'hook' };
+    const unknown =
+      "connector 'Hook': profile 'hook' has a property 'urll', which connectors of type http do not take; did you mean 'url'?";
+    expect(notTaken).toEqual([{ ...common, problem: unknown }]);
+    become({ url: 7 });
+    expect(urlOf(latestOf(settings))).toBe('http://b/');
+    goes();
+    expect(urlOf(latestOf(settings))).toBe('http://b/');
+    expect(notTaken.slice(1)).toEqual([
+      { ...common, problem: "connector 'Hook': profile 'hook': 'url' must be a text, found a number" },
+      {
+        ...common,
+        problem: expect.stringMatching(/there is no profile 'hook' among the credentials; the server reads them from the file/),
+      },
+    ]);
+    become({ url: 'http://d/' });
+    expect([urlOf(latestOf(settings)), notTaken.length]).toEqual(['http://d/', 3]);
   });
 
   it('changes what one use of the connector has, but what stands there', () => {
@@ -95,8 +117,8 @@ describe('a profile that is read again', () => {
     expect([urlOf(latest), latest.parameters.get('method')]).toEqual(['http://b/', 'PUT']);
   });
 
-  it('opens a sink again for the next message; one that cannot be opened so stays as it is', async () => {
-    const { settings, become } = renewed();
+  it('opens a sink again for the next message; one that cannot be opened so stays as it is, and that is told', async () => {
+    const { settings, become, notTaken } = renewed();
     const said: string[] = [];
     const sink = renewedSink(settings, (now) => {
       const url = String(urlOf(now));
@@ -111,6 +133,7 @@ describe('a profile that is read again', () => {
     await send('3');
     await sink.close();
     expect(said).toEqual(['1 to http://a/', '2 to http://b/', 'end of http://a/', '3 to http://b/', 'end of http://b/']);
+    expect(notTaken).toEqual([{ connector: 'Hook', profile: 'hook', problem: 'it is no address' }]);
   });
 
   it('gives one after the other to a sink that no longer takes many at once, and says what became of each', async () => {

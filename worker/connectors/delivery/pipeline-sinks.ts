@@ -117,7 +117,7 @@ export class PipelineSinks {
     for (const name of used) {
       const declared = next.get(name);
       if (declared === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
-      const settings = withProfile(declared, environment.profiles);
+      const settings = withProfile(declared, environment);
       next.set(name, settings);
       if (!this.#isAsBefore(settings)) opened.set(name, openSink(settings, environment));
     }

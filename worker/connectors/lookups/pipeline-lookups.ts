@@ -47,7 +47,7 @@ export class PipelineLookups {
     return used.map((name) => {
       const settings = declared.get(name);
       if (settings === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
-      return withProfile(settings, this.#environment.profiles);
+      return withProfile(settings, this.#environment);
     });
   }
 

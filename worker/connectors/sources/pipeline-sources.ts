@@ -88,7 +88,7 @@ export class PipelineSources {
     if (declared === undefined) throw new CepError('connector_error', `connector '${connector}' is not declared by the program`);
     const { environment, pipelineId, replica } = this.#options;
     const reader = replica?.();
-    const settings = withUse(withProfile(declared, environment.profiles), parameters);
+    const settings = withUse(withProfile(declared, environment), parameters);
     const own = { ...settingsOfReplica(settings, reader?.index ?? 0), subscription: `${pipelineId}-${id}`, textFields };
     return reader === undefined ? own : { ...own, replica: readingOf(reader, id) };
   }

@@ -50,6 +50,12 @@ export class Link {
     for (const socket of this.#sockets) socket.pause();
   }
 
+  /** What was on its way arrives after all. */
+  goOn(): void {
+    this.#isSilent = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
   /** Connections from before are gone: nothing of what was on its way arrives any more. */
   heal(): void {
     this.#isSilent = false;

@@ -4,7 +4,7 @@ import { type DeadLetter, MemoryDeadLetters } from '../../../../worker/connector
 import { type DeliveryOrder, PipelineSinks } from '../../../../worker/connectors/delivery/pipeline-sinks.ts';
 import { settingsOf } from '../../../../worker/connectors/registry.ts';
 
-const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) };
+const environment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere), isSmtpUnverified: true };
 
 /** A sink that is tried for long. */
 export function sinkTo(

@@ -10,10 +10,18 @@ import { clientOf as kafkaClient, makeTopics, startKafka } from './kafka-publish
 import { Link } from './link.ts';
 import { startMosquitto } from './mqtt-publisher.ts';
 import { clientOf as natsClient, startNats } from './nats-publisher.ts';
+import type { TroubledServer } from './own-server.ts';
+import { ownSinks } from './own-sinks.ts';
 import { clientOf as redisClient, startRedis } from './redis-publisher.ts';
 import { delivered, sinkTo } from './tried-sink.ts';
 
-type Parameters = readonly (readonly [string, unknown])[];
+export type Parameters = readonly (readonly [string, unknown])[];
+
+interface Refused {
+  /** Besides those of `open`. */
+  readonly parameters: (outside: number) => Parameters;
+  readonly reason: RegExp;
+}
 
 interface Open {
   /** Of a sink that reaches the broker by the link. */
@@ -23,18 +31,23 @@ interface Open {
   readonly close?: () => Promise<unknown>;
 }
 
-interface Row {
+export interface Row {
   readonly type: string;
-  readonly broker: Broker;
+  /** Undefined: this process is the server itself. */
+  readonly broker?: Broker;
+  /** So many before, while and after there is trouble. @default 200 */
+  readonly each?: number;
   /** What comes again leaves no trace. */
   readonly isOnce: boolean;
   /** `outside`: the port of the link. */
-  readonly start: (outside: number) => Promise<RunningBroker>;
+  readonly start: (outside: number) => Promise<TroubledServer>;
+  /** With SIGTERM it may write down what it has. @default SIGKILL */
+  readonly killedWith?: 'SIGTERM';
   readonly open: (port: number, outside: number) => Promise<Open>;
-  /** Parameters that are not the broker's user, and what is said of them. */
-  readonly wrong: { readonly parameters: Parameters; readonly reason: RegExp };
-  /** Parameters that name what is not there, and what is said of that; where the protocol knows such a thing. */
-  readonly missing?: { readonly parameters: Parameters; readonly reason: RegExp };
+  /** That it is not the server's user, and what is said of that. */
+  readonly wrong: Refused;
+  /** That what it names is not there, and what is said of that; where the protocol knows such a thing. */
+  readonly missing?: Refused;
 }
 
 const wait = { timeout: 120_000, interval: 100 };
@@ -45,6 +58,7 @@ const rowsOf = (rows: readonly Record<string, unknown>[]): readonly Delivered[] 
   rows.map(({ id, n }) => ({ id: String(id), event_type: 'S', data: { n: Number(n) } }));
 
 const rows: readonly Row[] = [
+  ...ownSinks,
   {
     type: 'kafka',
     broker: 'kafka',
@@ -62,8 +76,8 @@ const rows: readonly Row[] = [
         written: () => committedIn(kafkaClient(outside, 20), 'alerts', 3),
       };
     },
-    wrong: { parameters: [['sasl_password', 'no-word']], reason: /[Aa]uthentication failed/ },
-    missing: { parameters: [['topic', 'nowhere']], reason: /no topic 'nowhere'/ },
+    wrong: { parameters: () => [['sasl_password', 'no-word']], reason: /[Aa]uthentication failed/ },
+    missing: { parameters: () => [['topic', 'nowhere']], reason: /no topic 'nowhere'/ },
   },
   {
     type: 'nats',
@@ -88,14 +102,15 @@ const rows: readonly Row[] = [
         return all;
       },
     }),
-    wrong: { parameters: [['password', 'no-word']], reason: /refuses the login/ },
-    missing: { parameters: [['subject', 'nowhere.all']], reason: /no stream of the server keeps 'nowhere\.all'/ },
+    wrong: { parameters: () => [['password', 'no-word']], reason: /refuses the login/ },
+    missing: { parameters: () => [['subject', 'nowhere.all']], reason: /no stream of the server keeps 'nowhere\.all'/ },
   },
   {
     type: 'mqtt',
     broker: 'mosquitto',
     isOnce: false,
     start: startMosquitto,
+    killedWith: 'SIGTERM',
     open: async (port, outside) => {
       const heard: Delivered[] = [];
       const listener = connect({ port, host: '127.0.0.1', username: 'cep', password: 'secret', clientId: 'auditor', clean: false });
@@ -115,7 +130,7 @@ const rows: readonly Row[] = [
         close: () => listener.endAsync(true),
       };
     },
-    wrong: { parameters: [['password', 'no-word']], reason: /[Nn]ot authori[sz]ed/ },
+    wrong: { parameters: () => [['password', 'no-word']], reason: /[Nn]ot authori[sz]ed/ },
   },
   {
     type: 'redis',
@@ -135,7 +150,7 @@ const rows: readonly Row[] = [
         return entries.map(([, fields]) => event(fields.at(-1)));
       },
     }),
-    wrong: { parameters: [['password', 'no-word']], reason: /WRONGPASS/ },
+    wrong: { parameters: () => [['password', 'no-word']], reason: /WRONGPASS/ },
   },
   {
     type: 'postgres',
@@ -163,8 +178,8 @@ const rows: readonly Row[] = [
         written: async () => rowsOf(await query('select id, n from alerts')),
       };
     },
-    wrong: { parameters: [['password', 'no-word']], reason: /password authentication failed/ },
-    missing: { parameters: [['table', 'nowhere']], reason: /no table 'nowhere'|nowhere/ },
+    wrong: { parameters: () => [['password', 'no-word']], reason: /password authentication failed/ },
+    missing: { parameters: () => [['table', 'nowhere']], reason: /no table 'nowhere'|nowhere/ },
   },
   {
     type: 'mysql',
@@ -195,25 +210,24 @@ const rows: readonly Row[] = [
         written: async () => rowsOf(await query('select id, n from alerts')),
       };
     },
-    wrong: { parameters: [['password', 'no-word']], reason: /Access denied/ },
-    missing: { parameters: [['table', 'nowhere']], reason: /nowhere/ },
+    wrong: { parameters: () => [['password', 'no-word']], reason: /Access denied/ },
+    missing: { parameters: () => [['table', 'nowhere']], reason: /nowhere/ },
   },
 ];
 
-/** So many before, while and after there is trouble. */
 const EACH = 200;
 
 /** Declares the tests of sinks that lose their broker for a while; how long the silences are is what the forms differ in. */
 export function testTroubledSinks({ pauseMs, cutMs }: { readonly pauseMs: number; readonly cutMs: number }): void {
-  for (const { type, broker: image, isOnce, start, open, wrong, missing } of rows) {
+  for (const { type, broker: image, isOnce, start, killedWith = 'SIGKILL', each = EACH, open, wrong, missing } of rows) {
     describe(`a sink of ${type}`, () => {
       const closing: (() => Promise<unknown>)[] = [];
       afterEach(async () => {
         for (const close of closing.splice(0)) await close();
       });
 
-      it('delivers all, over a pause of the broker and a cut; and says what is wrong with a login or a topic', async (context) => {
-        if (!(await hasBroker(image))) return context.skip();
+      it('delivers all, over a kill and a pause of the server, and a cut; and says what is wrong with a login or a topic', async (context) => {
+        if (image !== undefined && !(await hasBroker(image))) return context.skip();
         let port = 0;
         const link = await Link.to(() => port);
         closing.unshift(() => link.close());
@@ -226,7 +240,7 @@ export function testTroubledSinks({ pauseMs, cutMs }: { readonly pauseMs: number
         closing.unshift(() => sinks.close());
         let sent = 0;
         const more = (): void => {
-          for (const end = sent + EACH; sent < end; sent++) send(sent);
+          for (const end = sent + each; sent < end; sent++) send(sent);
         };
         const through = (count: number): Promise<void> => vi.waitFor(() => expect(delivered(sinks)).toBeGreaterThanOrEqual(count), wait);
         more();
@@ -243,7 +257,9 @@ export function testTroubledSinks({ pauseMs, cutMs }: { readonly pauseMs: number
         expect(delivered(sinks)).toBeLessThan(sent);
         link.heal();
         await through(sent);
+        await broker.kill(killedWith);
         more();
+        await broker.startAgain();
         await through(sent);
         expect([sinks.pending, sinks.dlqEvents]).toEqual([0, 0]);
         await vi.waitFor(async () => expect(audit(await written(), sent).lost).toEqual([]), { ...wait, timeout: 20_000 });
@@ -252,7 +268,7 @@ export function testTroubledSinks({ pauseMs, cutMs }: { readonly pauseMs: number
         if (isOnce) expect(repeated).toEqual([]);
 
         for (const { parameters: changed, reason } of [wrong, ...(missing === undefined ? [] : [missing])]) {
-          const failing = sinkTo(type, [...parameters, ...changed, ['retries', 0], ['failure_threshold', 1]]);
+          const failing = sinkTo(type, [...parameters, ...changed(link.port), ['retries', 0], ['failure_threshold', 1]]);
           closing.unshift(() => failing.sinks.close());
           failing.send(0);
           await vi.waitFor(async () => expect((await failing.letters())[0]?.error).toMatch(reason), wait);
