@@ -34,17 +34,29 @@ export function placementFor(group: Group, { name, replicas, partitionKey }: Gro
   return placementId(group.id, name, replicaOf(key, replicas));
 }
 
+/** Where events go. */
+export interface Target {
+  readonly placementId: string;
+  readonly pipeline: string;
+}
+
+/** The placement that all events go to, whatever is in them; undefined when that depends on them. */
+export function onlyPlacement(group: Group, named?: string): Target | undefined {
+  const pipeline = onlyPipeline(group, named);
+  return pipeline?.replicas === 1 ? { placementId: placementId(group.id, pipeline.name, 0), pipeline: pipeline.name } : undefined;
+}
+
 /** The placement that all of these events go to; undefined when they go several ways, or one of them none. */
-export function onlyPlacement(
-  group: Group,
-  events: readonly InjectedEvent[],
-  named?: string,
-): { readonly placementId: string; readonly pipeline: string } | undefined {
-  const isRouted = named === undefined && group.routes.some(({ fromPipeline }) => fromPipeline === externalSource);
-  const pipeline = isRouted ? undefined : named === undefined ? group.pipelines[0] : group.pipelines.find(({ name }) => name === named);
+export function commonPlacement(group: Group, events: readonly InjectedEvent[], named?: string): Target | undefined {
+  const pipeline = onlyPipeline(group, named);
   const [first] = events;
   if (pipeline === undefined || first === undefined) return undefined;
   const id = placementFor(group, pipeline, first);
   if (pipeline.replicas > 1 && !events.every((event) => placementFor(group, pipeline, event) === id)) return undefined;
   return { placementId: id, pipeline: pipeline.name };
+}
+
+function onlyPipeline(group: Group, named?: string): GroupPipeline | undefined {
+  if (named !== undefined) return group.pipelines.find(({ name }) => name === named);
+  return group.routes.some(({ fromPipeline }) => fromPipeline === externalSource) ? undefined : group.pipelines[0];
 }

@@ -8,7 +8,7 @@ import type { Group, Placement } from '../state/cluster-state.ts';
 import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
-import { entryPipelines, type InjectedEvent, onlyPlacement, placementFor } from './entry-pipelines.ts';
+import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
 import { IngressCommits } from './ingress-commits.ts';
 
 export interface InjectionProblem {
@@ -28,9 +28,7 @@ export interface InjectionResult {
 }
 
 /** Events for one placement that go into the log together. */
-interface Portion {
-  readonly placementId: string;
-  readonly pipeline: string;
+interface Portion extends Target {
   readonly indexes: number[];
   readonly events: string[];
   /** The list of all of them, as it came. */
@@ -70,7 +68,7 @@ export class Injection {
    * log, and so has one effect.
    * @throws CepError `no_route`, `pipeline_not_found`, `pipeline_moving`, `pipeline_not_running`, `queue_full`, `worker_unreachable`; RaftRefusal
    */
-  async take(group: Group, events: readonly InjectedEvent[], { id, ...how }: InjectionRequest): Promise<InjectionResult> {
+  async take(group: Group, given: InjectedEvents, id: RequestId): Promise<InjectionResult> {
     if (this.#waiting >= WAITING_MAX) {
       throw new CepError('overloaded', `${this.#waiting} requests wait for pipelines already; nothing of this one was taken`, {
         retryAfterSeconds: 1,
@@ -78,13 +76,14 @@ export class Injection {
     }
     this.#waiting++;
     try {
-      const { portions, problems } = divided(group, events, how);
+      // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
+      const { portions, problems, eventCount } = divided(group, given);
       await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
       const places = await this.#append(group.id, portions, id);
       const results = await Promise.all(
         places.map((place) => place && this.#options.deliveries.result(place.placementId, place.sequence, RESULT_MS_MAX)),
       );
-      return summary({ group, portions, places, results, problems, eventCount: events.length });
+      return summary({ group, portions, places, results, problems, eventCount });
     } finally {
       this.#waiting--;
     }
@@ -131,33 +130,52 @@ export class Injection {
   }
 }
 
-export interface InjectionRequest {
-  readonly id: RequestId;
-  /** The one that is meant. */
+/** Events of a request. */
+export interface InjectedEvents {
+  /** The pipeline that is meant. */
   readonly pipeline?: string | undefined;
-  /** Where in the request the events stand. @default as they come */
-  readonly indexes?: readonly number[] | undefined;
-  /** The list of the events, as it came: it goes on so where all of it goes one way. */
+  /** All of them as they came, when it is known without reading them that each has its shape. */
+  readonly unread?: UnreadEvents | undefined;
+  /** @throws CepError `invalid_json`, `validation_error` */
+  readonly read: () => ReadEvents;
+}
+
+interface UnreadEvents {
+  readonly list: string;
+  readonly count: number;
+}
+
+export interface ReadEvents {
+  readonly events: readonly InjectedEvent[];
+  /** Where in the request they stand. */
+  readonly indexes: readonly number[];
+  /** Of those that are none. */
+  readonly problems: readonly InjectionProblem[];
+  readonly pipeline?: string | undefined;
+  /** The list of them as it came, when it has nothing else: it goes on so where all of it goes one way. */
   readonly list?: string | undefined;
 }
 
+interface Divided {
+  readonly portions: readonly Portion[];
+  readonly problems: readonly InjectionProblem[];
+  readonly eventCount: number;
+}
+
 /** The events as they go to each placement, in their order. */
-function divided(
-  group: Group,
-  events: readonly InjectedEvent[],
-  { pipeline: named, indexes, list }: Omit<InjectionRequest, 'id'>,
-): { readonly portions: Portion[]; readonly problems: InjectionProblem[] } {
-  const listBytes = list === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(list);
-  const only = listBytes > COMMAND_BYTES_MAX ? undefined : onlyPlacement(group, events, named);
-  if (only !== undefined && list !== undefined) {
-    const all = events.map((_, at) => indexes?.[at] ?? at);
-    return { portions: [{ ...only, indexes: all, events: [], list, bytes: listBytes }], problems: [] };
-  }
+function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divided {
+  const only = unread && onlyPlacement(group, pipeline);
+  const whole = only && inOnePortion(only, unread);
+  if (whole) return whole;
+  const { events, indexes, problems: unreadable, list, pipeline: named = pipeline } = read();
+  const common = list === undefined ? undefined : commonPlacement(group, events, named);
+  const together = list !== undefined && common ? inOnePortion(common, { list, count: events.length }) : undefined;
+  if (together) return together;
   const portions: Portion[] = [];
   const open = new Map<string, Portion>();
-  const problems: InjectionProblem[] = [];
+  const problems = [...unreadable];
   for (const [at, event] of events.entries()) {
-    const index = indexes?.[at] ?? at;
+    const index = indexes[at] as number;
     const text = JSON.stringify(event);
     const bytes = Buffer.byteLength(text);
     if (bytes > bounds.ingressEventBytesMax) {
@@ -178,7 +196,15 @@ function divided(
       portion.bytes += bytes + 1;
     }
   }
-  return { portions, problems };
+  return { portions, problems, eventCount: events.length + unreadable.length };
+}
+
+/** All events as they came; undefined when one command does not hold so much. */
+function inOnePortion(target: Target, { list, count }: UnreadEvents): Divided | undefined {
+  const bytes = Buffer.byteLength(list);
+  if (bytes > COMMAND_BYTES_MAX) return undefined;
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  return { portions: [{ ...target, indexes, events: [], list, bytes }], problems: [], eventCount: count };
 }
 
 /** An event alone that nothing takes is refused; of many, each such is reported. */

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { listRanges } from '../../../shared/events/reading/list-ranges.ts';
+import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
 import { jsonLine } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limits } from '../../../shared/limits.ts';
@@ -14,7 +15,7 @@ import {
 } from '../../../shared/protocol/cluster-events.ts';
 import { eventSchema } from '../../../shared/protocol/events.ts';
 import type { InjectedEvent } from '../../ingress/entry-pipelines.ts';
-import { type Injection, type InjectionProblem, refusalOf } from '../../ingress/injection.ts';
+import { type InjectedEvents, type Injection, type InjectionProblem, type ReadEvents, refusalOf } from '../../ingress/injection.ts';
 import { bounds } from '../../state/bounds.ts';
 import { requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
@@ -49,7 +50,8 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const { pipeline, ...event } = call.body;
-          const taken = await injection.take(requireGroup(group.state, call.params.id), [event], { id, pipeline });
+          const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [] });
+          const taken = await injection.take(requireGroup(group.state, call.params.id), { pipeline, read }, id);
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const { routedTo, workerId, outputEvents } = taken;
@@ -71,29 +73,29 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const beganMs = performance.now();
-          const { problems, events, ...how } = batchIn(call.body);
-          const taken = await injection.take(requireGroup(group.state, call.params.id), events, { id, ...how });
-          const all = [...problems, ...taken.errors].sort((a, b) => a.index - b.index);
+          const batch = { unread: unreadIn(call.body), read: () => batchIn(call.body) };
+          const {
+            routedTo,
+            accepted,
+            rejected,
+            errors: problems,
+            outputEvents,
+          } = await injection.take(requireGroup(group.state, call.params.id), batch, id);
           return new Answer(200, {
-            ...{ routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected + problems.length, errors: all },
-            ...{ output_events: taken.outputEvents, processing_time_us: Math.round((performance.now() - beganMs) * 1_000) },
+            ...{ routed_to: routedTo, accepted, rejected, errors: problems, output_events: outputEvents },
+            processing_time_us: Math.round((performance.now() - beganMs) * 1_000),
           });
         }),
     }),
   ];
 }
 
-interface Batch {
-  readonly events: readonly InjectedEvent[];
-  readonly indexes: readonly number[];
-  readonly problems: readonly InjectionProblem[];
-  readonly pipeline: string | undefined;
-  /** The events as they came, when all of them are taken. */
-  readonly list: string | undefined;
+function unreadIn(bytes: Buffer): InjectedEvents['unread'] {
+  return bytes.length > bounds.ingressEventBytesMax ? undefined : plainBatchIn(bytes);
 }
 
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
-function batchIn(bytes: Buffer): Batch {
+function batchIn(bytes: Buffer): ReadEvents {
   const body = parsed(bytes) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
   const { events, events_text: text, pipeline } = typeof body === 'object' && body !== null ? body : {};
   if (pipeline !== undefined && typeof pipeline !== 'string') throw new CepError('validation_error', 'pipeline: expected a text');

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,11 +10,22 @@ import { CepProcess } from '../../integration/cli/cep-process.ts';
 
 export const clusterKey = 'the-key-of-the-cluster';
 const READY_MS = 60_000;
+/** Of the kernel's accounting of processor time. */
+const TICK_MS = 10;
 
 export interface Asked {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: object | string;
+}
+
+/** By process, ms. */
+export type ProcessorTimes = Readonly<Record<string, number>>;
+
+/** User and system time of a process. */
+function processorMsOf(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 /** Processes of the built command: one coordinator with its log on disk, and workers. */
@@ -38,8 +49,19 @@ export class ClusterUnderLoad {
     return new CepProcess(this.#args, { env: { CEP_API_KEY: clusterKey } });
   }
 
-  get coordinatorPid(): number | undefined {
-    return this.#process.child.pid;
+  /** Until now, of the processes of the cluster and of this one, which is its client. */
+  processorMs(): ProcessorTimes {
+    const { user, system } = process.cpuUsage();
+    const workers = Array.from(
+      this.workers,
+      ([
+        id,
+        {
+          process: { child },
+        },
+      ]) => [id, processorMsOf(child.pid)] as const,
+    );
+    return { client: (user + system) / 1_000, coordinator: processorMsOf(this.#process.child.pid), ...Object.fromEntries(workers) };
   }
 
   /** Kills it, and starts it again with its log. */

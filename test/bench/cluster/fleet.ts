@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterUnderLoad } from './cluster-under-load.ts';
 import { SimulatedWorkers } from './simulated-workers.ts';
@@ -7,8 +6,6 @@ const WORKERS = 100;
 const GROUPS = 20;
 const PIPELINES_PER_GROUP = 100;
 const QUIET_MS = 20_000;
-/** Of the kernel's accounting of processor time. */
-const TICK_MS = 10;
 const source = 'stream High = Reading where value > 90 .emit(sensor: sensor)';
 const api = '/api/v1/cluster';
 
@@ -24,9 +21,9 @@ export async function measureFleet(cluster: ClusterUnderLoad, print: (line: stri
     print(
       `fleet: ${GROUPS * PIPELINES_PER_GROUP} pipelines on ${WORKERS} workers: made in ${seconds(made - began)}, all run ${seconds(performance.now() - made)} later`,
     );
-    const [before, since] = [cpuMs(cluster), performance.now()];
+    const [before, since] = [cluster.processorMs()['coordinator'] ?? 0, performance.now()];
     await sleep(QUIET_MS);
-    const share = (cpuMs(cluster) - before) / (performance.now() - since);
+    const share = ((cluster.processorMs()['coordinator'] ?? 0) - before) / (performance.now() - since);
     print(`fleet: heartbeats and looks of ${QUIET_MS / 1_000} quiet seconds: ${(100 * share).toFixed(1)} % of a core (goal 20 %)`);
     await cluster.restartCoordinator();
     const back = performance.now();
@@ -51,12 +48,6 @@ async function allRunning(cluster: ClusterUnderLoad): Promise<void> {
   await cluster.until({ method: 'GET', path: `${api}/pipeline-groups` }, (body) => {
     return (body as { status: string }[]).every(({ status }) => status === 'running');
   });
-}
-
-/** User and system time of the coordinator. */
-function cpuMs(cluster: ClusterUnderLoad): number {
-  const fields = readFileSync(`/proc/${cluster.coordinatorPid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 function seconds(ms: number): string {
