@@ -21,6 +21,8 @@ export interface ControllerOptions {
 
 /** Changes that come together are looked at together. */
 const GATHER_MS = 5;
+/** Of a leader's time, what looks may take that changes ask for: with a thousand workers one takes longer than it waits for. */
+const LOOK_SHARE = 0.2;
 /** Leases end without anybody saying so. */
 const LOOK_MS = 200;
 
@@ -37,6 +39,8 @@ export class Controller {
   /** In which this member leads and knows all that was agreed on before; undefined while it does not. */
   #term: number | undefined;
   #beginning: number | undefined;
+  /** How long the last look took. */
+  #lookTookMs = 0;
   #isClosed = false;
 
   constructor(options: ControllerOptions) {
@@ -70,10 +74,11 @@ export class Controller {
   /** Something is known that was not. */
   changed(): void {
     if (this.#term === undefined || this.#gathering !== undefined) return;
+    const gatherMs = Math.min(LOOK_MS, Math.max(GATHER_MS, this.#lookTookMs / LOOK_SHARE));
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
       this.#look();
-    }, GATHER_MS);
+    }, gatherMs);
   }
 
   /** Resolves with true when the state is as wanted, with false when that takes too long. */
@@ -166,7 +171,9 @@ export class Controller {
 
   #look(): void {
     if (this.#term === undefined) return;
+    const began = this.#options.now();
     this.#reconciler.look();
     for (const listener of this.#listeners) listener();
+    this.#lookTookMs = this.#options.now() - began;
   }
 }
