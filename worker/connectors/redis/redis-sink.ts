@@ -3,6 +3,7 @@ import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { inTime } from '../in-time.ts';
 import { ANSWER_MS_MAX, type RedisAddress, redisClient, redisReason } from './redis-client.ts';
+import { sendTogether, type WrittenCommand, wordsText } from './together.ts';
 
 const BATCH_MESSAGES_MAX = 500;
 
@@ -19,6 +20,8 @@ export interface RedisSinkOptions {
 export class RedisSink implements Sink {
   readonly #options: RedisSinkOptions;
   #connecting: Promise<Redis> | undefined;
+  /** Of the target that was sent to last: the next message most likely is for it too. */
+  #begun: { readonly target: string; readonly text: string } | undefined;
 
   constructor(options: RedisSinkOptions) {
     this.#options = options;
@@ -37,14 +40,13 @@ export class RedisSink implements Sink {
       // A timer for each command would cost more than the command.
       this.#connecting ??= redisClient(this.#options.address, null);
       const client = await this.#connecting;
-      const pipeline = client.pipeline();
       const commands = messages.map((message) => this.#commandOf(message));
-      for (const command of commands) if (command !== undefined) pipeline.call(...command);
-      const answers = (await inTime(pipeline.exec(), ANSWER_MS_MAX))?.[Symbol.iterator]();
+      const sent = commands.filter((command) => command !== undefined);
+      const errors = (await inTime(sendTogether(client, sent), ANSWER_MS_MAX))[Symbol.iterator]();
       const outcomes = commands.map((command) => {
         if (command === undefined) return noTarget();
-        const error = answers?.next().value?.[0];
-        return error ? failureOf(error) : 'taken';
+        const error = errors.next().value;
+        return error === undefined ? 'taken' : failureOf(error);
       });
       if (outcomes.some((outcome) => outcome instanceof DeliveryFailure && !outcome.isPermanent)) await this.close();
       return outcomes;
@@ -56,12 +58,22 @@ export class RedisSink implements Sink {
   }
 
   /** Undefined: it has no target. */
-  #commandOf({ id, topic, payload }: SinkMessage): [command: string, ...args: (string | number)[]] | undefined {
-    const { target: own, isStream, maxLength } = this.#options;
+  #commandOf({ id, topic, payload }: SinkMessage): WrittenCommand | undefined {
+    const { target: own, isStream } = this.#options;
     const target = topic ?? own;
     if (target === undefined || target === '') return undefined;
-    if (!isStream) return ['publish', target, payload];
-    return ['xadd', target, ...(maxLength === undefined ? [] : ['MAXLEN', '~', maxLength]), '*', 'id', id, 'payload', payload];
+    if (target !== this.#begun?.target) this.#begun = { target, text: this.#beginning(target) };
+    const { text } = this.#begun;
+    if (!isStream) return { name: 'publish', text: text + wordsText([payload]) };
+    return { name: 'xadd', text: text + wordsText([id, 'payload', payload]) };
+  }
+
+  /** All of a command that is the same for each message to a target. */
+  #beginning(target: string): string {
+    const { isStream, maxLength } = this.#options;
+    if (!isStream) return `*3\r\n${wordsText(['publish', target])}`;
+    const words = ['xadd', target, ...(maxLength === undefined ? [] : ['MAXLEN', '~', String(maxLength)]), '*', 'id'];
+    return `*${words.length + 3}\r\n${wordsText(words)}`;
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { hasBroker, type RunningBroker } from './containers.ts';
 import { Link } from './link.ts';
 import { ProgramRun } from './program-run.ts';
 import { clientOf, RedisPublisher, startRedis } from './redis-publisher.ts';
+import { delivered, sinkTo } from './tried-sink.ts';
 import { shortTrouble, troubleFor } from './trouble.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
@@ -106,6 +107,32 @@ stream Each = Reading.from(In)
     expect(audit(all, count).lost).toEqual([]);
     // What comes again has the id that it had.
     expect(new Set(all.map(({ id }) => id)).size).toBe(count);
+  });
+
+  it('adds what it is sent to the streams that are named, whatever letters are in it, and keeps about as many as it is told', async () => {
+    const client = clientOf(broker.port);
+    await client.set('no stream', 'text');
+    const { sinks, send, letters } = sinkTo('redis_stream', [
+      ['url', `redis://:secret@127.0.0.1:${link.port}`],
+      ['stream', 'först'],
+      ['max_len', 100],
+    ]);
+    const fieldsJson = (n: number): string => JSON.stringify({ n, text: 'zwölf\r\n$3\r\n日本 💥' });
+    const count = 3_000;
+    const topics = [null, 'zweiter', 'no stream'];
+    for (let n = 0; n < count; n++) send(n, { topic: topics[n % 3] ?? null, fieldsJson: fieldsJson(n) });
+    await sinks.idle(60_000);
+    const last = async (stream: string): Promise<unknown> => {
+      const [, fields] = (await client.xrevrange(stream, '+', '-', 'COUNT', 1))[0] ?? [];
+      return [fields?.slice(0, 3), JSON.parse(fields?.[3] ?? '').data];
+    };
+    expect(await last('först')).toEqual([['id', '2997', 'payload'], JSON.parse(fieldsJson(2_997))]);
+    expect(await last('zweiter')).toEqual([['id', '2998', 'payload'], JSON.parse(fieldsJson(2_998))]);
+    expect(await client.xlen('först')).toBeLessThan(count / 6);
+    expect([delivered(sinks), sinks.dlqEvents]).toEqual([(count / 3) * 2, count / 3]);
+    expect((await letters())[0]?.error).toMatch(/WRONGTYPE/);
+    await sinks.close();
+    client.disconnect();
   });
 
   it('keeps what is no event as dead letters, with its bytes, and goes on', async () => {
