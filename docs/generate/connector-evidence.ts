@@ -39,7 +39,7 @@ export const evidence: readonly Evidence[] = [
     of: 'a group of its own',
     guarantee: 'exactly once',
     file: kafka,
-    test: 'gives every message, once, over kills and a pause of the broker under load',
+    test: 'gives every message, once, over kills and a pause of the broker under load, and a cut',
   },
   {
     type: 'kafka',

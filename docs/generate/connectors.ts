@@ -6,6 +6,7 @@ import type {
 } from '../../shared/language/connectors/descriptor.ts';
 import { connectors, sharedParameters } from '../../shared/language/connectors/table.ts';
 import { evidence } from './connector-evidence.ts';
+import { type Fault, type FaultEvidence, faultRows, faults } from './fault-evidence.ts';
 import { code, codes, page, sentence, table } from './markdown.ts';
 
 const roles: Record<ConnectorRole, string> = { source: '`.from`', sink: '`.to`', enrich: '`.enrich`' };
@@ -74,7 +75,7 @@ function indexPage(): string {
       '**At most once**: what comes while nobody listens is gone. **At least once**: nothing is lost, and what comes again has the id that it had. ' +
         '**Effectively once**: it may be sent again, and leaves no trace then. **Exactly once**: nothing is lost, and nothing comes twice. ' +
         'All of it holds where there is a state directory, and against what is killed, paused or cut off; each page names the tests that ' +
-        'have shown it.',
+        'have shown it, and what was done to each end.',
       '## Parameters of every type',
       parameterTable(sharedParameters),
     ],
@@ -109,6 +110,8 @@ function connectorPage(descriptor: ConnectorDescriptor): string {
       '## What is promised',
       ...built.map((role) => `${roles[role]}: ${guarantees[role] ?? ''}`),
       evidenceTable(name),
+      '## What was tried',
+      faultTable(name),
       '## Parameters',
       parameterTable(parameters),
       'Those that every type has stand in [the index](README.md#parameters-of-every-type).',
@@ -126,6 +129,18 @@ function evidenceTable(name: string): string {
       `[${test}](../../test/${file})`,
     ]),
   );
+}
+
+function faultTable(name: string): string {
+  const rows = faultRows.filter(({ type }) => type === name);
+  return table(
+    ['', ...rows.map(({ role }) => roles[role])],
+    (Object.keys(faults) as Fault[]).map((fault) => [faults[fault], ...rows.map(({ shown }) => shownText(shown[fault]))]),
+  );
+}
+
+function shownText(shown: FaultEvidence): string {
+  return typeof shown === 'string' ? `*${shown}*` : `[${shown.test}](../../test/${shown.file})`;
 }
 
 function parameterTable(parameters: readonly ConnectorParameter[]): string {

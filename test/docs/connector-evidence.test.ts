@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { evidence, type Guarantee } from '../../docs/generate/connector-evidence.ts';
+import { faultRows } from '../../docs/generate/fault-evidence.ts';
 import { connectors } from '../../shared/language/connectors/table.ts';
 
 /** What the name of a test says that shows it. */
@@ -12,9 +13,12 @@ const words: Readonly<Record<Guarantee, RegExp>> = {
   'exactly once': /once|nothing twice/,
 };
 
+const namesTest = (file: string, test: string): void =>
+  expect(readFileSync(join(import.meta.dirname, '..', file), 'utf8')).toContain(`'${test}'`);
+
 describe('the guarantees of connectors', () => {
   it.each(evidence)('$type as $role ($of): $guarantee has a test that shows it', ({ file, test, guarantee }) => {
-    expect(readFileSync(join(import.meta.dirname, '..', file), 'utf8')).toContain(`'${test}'`);
+    namesTest(file, test);
     expect(test).toMatch(words[guarantee]);
   });
 
@@ -26,5 +30,19 @@ describe('the guarantees of connectors', () => {
   it('are there for every source and sink that is built, and for no other', () => {
     const ends = connectors.flatMap(({ name, built = [] }) => built.filter((role) => role !== 'enrich').map((role) => `${name} ${role}`));
     expect([...new Set(evidence.map(({ type, role }) => `${type} ${role}`))].sort()).toEqual(ends.sort());
+  });
+});
+
+describe('the faults that connectors were put through', () => {
+  it.each(faultRows)('$type as $role: each has a test that is there, or a reason', ({ shown }) => {
+    for (const found of Object.values(shown)) {
+      if (typeof found === 'string') expect(found).not.toBe('');
+      else namesTest(found.file, found.test);
+    }
+  });
+
+  it('are there for every end and look-up that is built, once', () => {
+    const built = connectors.flatMap(({ name, built: roles = [] }) => roles.map((role) => `${name} ${role}`));
+    expect(faultRows.map(({ type, role }) => `${type} ${role}`).sort()).toEqual(built.sort());
   });
 });

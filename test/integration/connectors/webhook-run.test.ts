@@ -80,10 +80,12 @@ stream Each = Reading.from(In)
     expect(audit(delivered(), SENT)).toEqual({ lost: [], repeated: [], repeatedIds: [] });
   });
 
-  it('tells where it listens, and refuses who does not sign', async () => {
+  it('tells where it listens, and refuses who does not sign or names no source', async () => {
     const url = await start();
     const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"n": 1}' });
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([401, 'invalid_signature']);
+    const nowhere = await fetch(url.replace('/In', '/Nowhere'), { method: 'POST', body: '{"n": 1}' });
+    expect(nowhere.status).toBe(404);
     expect((await fetch(url.replace('/webhooks/In', '/api/v1/pipelines'))).status).toBe(404);
   });
 });

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
@@ -8,6 +9,7 @@ import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, Sink, SinkMessage } from '../../../worker/connectors/connector.ts';
 import { openSink, openSource, settingsOf } from '../../../worker/connectors/registry.ts';
+import { Link } from '../../integration/connectors/brokers/link.ts';
 import { ReadingSource } from './reading-source.ts';
 
 const everywhere: ConnectorEnvironment = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) };
@@ -117,6 +119,37 @@ describe('a WebSocket source', () => {
     await reading.until(() => reading.texts.includes('{"n":3}'));
   });
 
+  it('reads on after a pause of the server and after a cut, and gives nothing twice', async () => {
+    const feed = new Feed();
+    const port = Number(new URL(await feed.url()).port);
+    const link = await Link.to(port);
+    closes.push(() => link.close());
+    const reading = source(`ws://127.0.0.1:${link.port}`);
+    await reading.until(() => reading.isConnected);
+    let sent = 0;
+    const send = (): void => {
+      for (const end = sent + 50; sent < end; sent++) feed.sockets.at(-1)?.send(`{"n":${sent}}`);
+    };
+    send();
+    await reading.until(() => reading.messages.length === 50);
+    link.silence();
+    send();
+    await sleep(500);
+    expect(reading.messages).toHaveLength(50);
+    link.goOn();
+    await reading.until(() => reading.messages.length === 100);
+    link.silence();
+    send();
+    await sleep(500);
+    link.heal();
+    await reading.until(() => feed.sockets.length === 2 && reading.isConnected);
+    send();
+    await reading.until(() => reading.texts.includes('{"n":199}'));
+    // Nobody keeps what was on its way when the connection broke.
+    const numbers = [...Array(200).keys()].filter((n) => n < 100 || n >= 150);
+    expect(reading.texts).toEqual(numbers.map((n) => `{"n":${n}}`));
+  });
+
   it('reads no further than it may while what it gave is not taken, and loses nothing of it', async () => {
     const feed = new Feed();
     const reading = source(await feed.url());
@@ -162,6 +195,7 @@ describe('a WebSocket source', () => {
 
   it.each([
     ['refuses it', () => new Feed({ admits: () => false }).url(), 'Unexpected server response: 401'],
+    ['has nothing under the path', () => tcp((socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n')), 'Unexpected server response: 404'],
     ['speaks something else', () => tcp((socket) => socket.end('220 mail ready\r\n')), /Parse Error/],
     ['hangs up', () => tcp((socket) => socket.destroy()), /socket hang up|ECONNRESET/],
     ['says nothing', () => tcp(() => undefined), 'no answer to the handshake within 10 s'],

@@ -21,6 +21,11 @@ export function startKafka(config = ''): Promise<RunningBroker> {
   });
 }
 
+/** A line for the broker by which clients come back at this port, which leads to it. */
+export function advertisedAt(port: number): string {
+  return `advertised.listeners=EXTERNAL://127.0.0.1:${port},INTERNAL://localhost:19092`;
+}
+
 /** Lines for the broker by which it takes logins by SCRAM too. */
 export const scramConfig = [
   'listener.name.external.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',

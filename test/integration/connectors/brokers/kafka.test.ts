@@ -11,7 +11,8 @@ import { NumberedLog } from '../numbered-log.ts';
 import { auditedRun } from './audited-run.ts';
 import { committedIn } from './committed-topic.ts';
 import { hasBroker, type RunningBroker } from './containers.ts';
-import { clientOf, KafkaPublisher, makeTopics, producerOf, startKafka } from './kafka-publisher.ts';
+import { advertisedAt, clientOf, KafkaPublisher, makeTopics, producerOf, startKafka } from './kafka-publisher.ts';
+import { Link } from './link.ts';
 import { ProgramRun } from './program-run.ts';
 import { troubleFor } from './trouble.ts';
 
@@ -21,14 +22,17 @@ const { CompressionTypes } = kafkajs;
 
 describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
   let broker: RunningBroker;
+  let link: Link;
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
-    broker = await startKafka();
+    link = await Link.to(() => broker.port);
+    broker = await startKafka(advertisedAt(link.port));
     const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared', 'committed'];
     await makeTopics(broker.port, names, 3);
   });
   afterAll(async () => {
     for (const run of runs) await run.remove();
+    await link?.close();
     await broker?.stop();
   });
 
@@ -106,9 +110,9 @@ stream Each = Reading.from(Broker, topic: "${topic}")
     expect(byPartition(committed[0]?.partitions ?? [])).toEqual(byPartition(ends));
   });
 
-  it('gives every message, once, over kills and a pause of the broker under load', async () => {
+  it('gives every message, once, over kills and a pause of the broker under load, and a cut', async () => {
     const run = begin(reading('restarted'));
-    const trouble = troubleFor({ run, broker }, { brokerKills: 1, pauseMs: 2_000 });
+    const trouble = troubleFor({ run, broker, link }, { brokerKills: 1, pauseMs: 2_000, cutMs: 500 });
     const found = await auditedRun(run, new KafkaPublisher(broker.port, 'restarted'), trouble);
     expect(found).toEqual(nothing);
   });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { auditedRun, type NumberedPublisher } from './audited-run.ts';
 import { type Broker, hasBroker, type RunningBroker } from './containers.ts';
+import { advertisedAt, KafkaPublisher, makeTopics, startKafka } from './kafka-publisher.ts';
 import { Link } from './link.ts';
 import { MqttPublisher, startMosquitto } from './mqtt-publisher.ts';
 import { StreamPublisher, startNats } from './nats-publisher.ts';
@@ -13,14 +14,27 @@ vi.setConfig({ testTimeout: 900_000, hookTimeout: 120_000 });
 interface Tried {
   readonly name: string;
   readonly broker: Broker;
-  readonly start: () => Promise<RunningBroker>;
-  readonly connector: (port: number) => string;
+  /** `outside`: the port of the link, which `connector` is given too. */
+  readonly start: (outside: number) => Promise<RunningBroker>;
+  readonly prepare?: (port: number) => Promise<void>;
+  readonly connector: (outside: number) => string;
   readonly topic: string;
   readonly publisher: (port: number) => NumberedPublisher;
   readonly trouble: Trouble;
 }
 
 const tried: readonly Tried[] = [
+  {
+    name: 'a group of kafka',
+    broker: 'kafka',
+    start: (outside) => startKafka(advertisedAt(outside)),
+    prepare: (port) => makeTopics(port, ['readings'], 3),
+    connector: (port) =>
+      `kafka (brokers: "127.0.0.1:${port}", sasl_username: "cep", sasl_password: "secret", group_id: "cep", session_timeout: 3s)`,
+    topic: 'readings',
+    publisher: (port) => new KafkaPublisher(port, 'readings'),
+    trouble: longTrouble,
+  },
   {
     name: 'a stream of nats',
     broker: 'nats',
@@ -82,7 +96,7 @@ stream Each = Reading.from(Broker, topic: "${topic}")
     .to(Out)
 `;
 
-for (const { name, broker: image, start, connector, topic, publisher, trouble } of tried) {
+for (const { name, broker: image, start, prepare, connector, topic, publisher, trouble } of tried) {
   const has = await hasBroker(image);
   describe.skipIf(!has)(`${name}, read over many kills, and half a minute of silence of two kinds`, () => {
     const open: { stop(): Promise<unknown> }[] = [];
@@ -91,10 +105,13 @@ for (const { name, broker: image, start, connector, topic, publisher, trouble } 
     });
 
     it('gives every message once', async () => {
-      const broker = await start();
+      let port = 0;
+      const link = await Link.to(() => port);
+      open.push({ stop: () => link.close() });
+      const broker = await start(link.port);
       open.push(broker);
-      const link = await Link.to(broker.port);
-      open.unshift({ stop: () => link.close() });
+      port = broker.port;
+      await prepare?.(port);
       const giver = publisher(broker.port);
       const run = new ProgramRun(program(connector(link.port), topic));
       open.unshift({ stop: () => run.remove() });

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
 import { committedIn } from './committed-topic.ts';
 import { type Broker, hasBroker, RunningBroker } from './containers.ts';
-import { clientOf as kafkaClient, makeTopics, startKafka } from './kafka-publisher.ts';
+import { advertisedAt, clientOf as kafkaClient, makeTopics, startKafka } from './kafka-publisher.ts';
 import { Link } from './link.ts';
 import { startMosquitto } from './mqtt-publisher.ts';
 import { clientOf as natsClient, startNats } from './nats-publisher.ts';
@@ -63,8 +63,7 @@ const rows: readonly Row[] = [
     type: 'kafka',
     broker: 'kafka',
     isOnce: false,
-    // Clients come back by the address that the broker says it has.
-    start: (outside) => startKafka(`advertised.listeners=EXTERNAL://127.0.0.1:${outside},INTERNAL://localhost:19092`),
+    start: (outside) => startKafka(advertisedAt(outside)),
     open: async (_port, outside) => {
       await makeTopics(outside, ['alerts'], 3);
       const login = [
