@@ -285,6 +285,7 @@ export class Simulation {
 
   async #report(): Promise<SimulationReport> {
     const { problems, deliveries } = this.#results;
+    const emitting = emittingStreams(this.#options.plan);
     return {
       durationMs: this.#elapsedMs(),
       eventsProcessed: this.#run.counts.processed,
@@ -296,17 +297,17 @@ export class Simulation {
       isInterrupted: this.#isInterrupted,
       whyOneWorker: this.#whyOneWorker(),
       input: await this.#inputNotes(),
-      canAlert: emittingStreams(this.#options.plan).length > 0,
-      misses: await this.#misses(),
-      rules: this.#rules(),
+      canAlert: emitting.length > 0,
+      misses: await this.#misses(emitting),
+      rules: this.#rules(emitting),
       tellsOfRules: this.#options.tellsOfRules ?? false,
       notes: [...problems.summary(), ...deliveries.summary(), ...streamNotes(this.#totals)],
     };
   }
 
-  #rules(): readonly RuleCount[] {
+  #rules(emitting: readonly string[]): readonly RuleCount[] {
     const { streams } = this.#totals;
-    return emittingStreams(this.#options.plan).map((stream) => ({ stream, alerts: streams.get(stream)?.eventsOut ?? 0 }));
+    return emitting.map((stream) => ({ stream, alerts: streams.get(stream)?.eventsOut ?? 0 }));
   }
 
   #whyOneWorker(): string | undefined {
@@ -337,9 +338,8 @@ export class Simulation {
   }
 
   /** Where no alert came, the beginning of the events runs once more, in an engine that can say why. */
-  async #misses(): Promise<readonly StreamMiss[]> {
+  async #misses(streams: readonly string[]): Promise<readonly StreamMiss[]> {
     const { plan, eventsPaths, strict, timeField, source, explains = false } = this.#options;
-    const streams = emittingStreams(plan);
     const isAsked = explains && !this.#isInterrupted && this.#run.counts.outputs === 0 && streams.length > 0;
     if (!isAsked || !eventsPaths.every(isReadTwice)) return [];
     const { engine } = await ExplainedRun.of({ plan, eventsPaths, source, timeField, strict, eventsMax: EXPLAINED_EVENTS_MAX });

@@ -184,7 +184,7 @@ export class StreamFollowers {
     const { decisions, module } = this.#program;
     const bounds = rules.map((rule) => rule.bounds);
     const mayAsk = bounds.some((one) => one.kind === 'texts' && one.condition !== null);
-    const lookedUp = { lookup: lookupOf(bounds, columns), origin, row: mayAsk ? columns.row() : null };
+    const lookedUp = { bounds, lookup: lookupOf(bounds, columns), origin, row: mayAsk ? columns.row() : null };
     return {
       hasForm: true,
       note: () => {

@@ -20,8 +20,9 @@ export interface PrintedRule {
   readonly inlet: FusedInlet;
 }
 
-/** What rules are looked up for: the values that the index is asked with, the origin, and the row, where one is wanted. */
+/** What rules are looked up for: the bounds of each, the values that the index is asked with, the origin, and the row, where one is wanted. */
 export interface LookedUp {
+  readonly bounds: readonly RuleBounds[];
   readonly lookup: string;
   readonly origin: string;
   readonly row: string | null;
@@ -88,7 +89,7 @@ export function printRules(rules: readonly PrintedRule[], lookedUp: LookedUp, mo
   const given = [...new Set(rules.flatMap(({ inlet }) => inlet.arguments))];
   const forms = [...formsOf(rules, module, names).values()];
   const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
-  const bounds = rules.map((one) => one.bounds);
+  const { bounds } = lookedUp;
   const streams = rules.map(({ stream }) => stream);
   const made = module.late((runtime) => new RulesOf(bounds, runtime, streams));
   module.declare(`const ${index}=makeRules(${made});`);

@@ -92,8 +92,17 @@ export function takesList(bounds: readonly RuleBounds[]): boolean {
   return groups.length > 1 || groups.some(isByTexts);
 }
 
+/** By bounds: they are asked for again and again while a program is loaded. */
+const known = new WeakMap<readonly RuleBounds[], ReadonlyMap<string, readonly PlacedRule[]>>();
+
 /** Rules that one finder finds: those by one column and kind of bounds, and all those by texts. */
 function groupsOf(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly PlacedRule[]> {
+  const found = known.get(bounds) ?? foundGroups(bounds);
+  known.set(bounds, found);
+  return found;
+}
+
+function foundGroups(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly PlacedRule[]> {
   const groups = new Map<string, PlacedRule[]>();
   bounds.forEach((one, place) => {
     const name = 'column' in one ? `${one.kind}:${one.column}` : one.kind;
