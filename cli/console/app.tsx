@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { clusterMenu, clusterPage } from './cluster/cluster-pages.tsx';
 import { serverMenu, serverPage } from './pages/server-pages.tsx';
 import { KeyForm } from './parts/key-form.tsx';
@@ -55,12 +55,21 @@ function Content({ here, isCluster }: { readonly here: Place; readonly isCluster
   const path = here.parts.join('/');
   const [first] = useState(path);
   const before = useRef(first);
+  const [broken, mend] = useErrorBoundary((error) => reportError(error));
   useEffect(() => {
     if (before.current === path) return;
     before.current = path;
+    mend();
     window.scrollTo(0, 0);
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
   }, [path]);
+  if (broken !== undefined) {
+    return (
+      <Page title="Not shown">
+        <Problem error={broken} />
+      </Page>
+    );
+  }
   const page = isCluster ? clusterPage(here) : serverPage(here);
   if (page !== undefined) return page;
   return (

@@ -31,7 +31,8 @@ export function usePoll<T>(what: string, load: (signal: AbortSignal) => Promise<
         const data = await asked.current(ending.signal);
         if (!ending.signal.aborted) setState({ what, data });
       } catch (error) {
-        if (!ending.signal.aborted && !isAbort(error)) setState((before) => ({ ...before, what, error: error as Error }));
+        const problem = { what, error: error as Error };
+        if (!ending.signal.aborted && !isAbort(error)) setState((before) => (before.what === what ? { ...before, ...problem } : problem));
       }
       isAsking = false;
       if (!ending.signal.aborted && !document.hidden) timer = setTimeout(() => void round(), everyMs);

@@ -49,8 +49,9 @@ export async function ask<T>(path: string, { method = 'GET', body, headers = {},
   return (await response.json()) as T;
 }
 
-/** @throws LinkError; an abort as it is */
+/** @throws ServerError, LinkError; an abort as it is */
 export async function send(path: string, init: RequestInit): Promise<Response> {
+  if (hasDots(path)) throw new ServerError(404, { error: `no path ${path}`, code: 'not_found' });
   try {
     return await fetch(path, init);
   } catch (error) {
@@ -77,3 +78,8 @@ export async function refusalOf(response: Response, key: string | null): Promise
 }
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
+
+/** Browsers take such parts out of an address, however they are written: something else would be asked for. */
+function hasDots(path: string): boolean {
+  return (path.split('?', 1)[0] ?? '').split('/').some((part) => part === '.' || part === '..');
+}

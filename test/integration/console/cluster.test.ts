@@ -9,11 +9,12 @@ import { ModelWorker } from '../../contract/model-worker.ts';
 import { hasChromium, launch, openTab } from './browser.ts';
 // @ts-expect-error Code of the browser, without types.
 import { keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
+import { deadPlaces, oddPlaces } from './odd-places.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const source = 'event Reading:\n    value: float\n\nstream Hot = Reading.where(value > 30).emit(value: value)\n';
 
-describe.runIf(hasChromium())('the console of a cluster', () => {
+describe.runIf(hasChromium())('the console of a cluster', { timeout: 120_000 }, () => {
   let coordinator: Coordinator;
   let browser: Browser;
   const workers: ModelWorker[] = [];
@@ -50,6 +51,16 @@ describe.runIf(hasChromium())('the console of a cluster', () => {
       expect([place, await page.evaluate(unreadable)]).toEqual([place, []]);
       expect([place, await page.evaluate(unnamed)]).toEqual([place, []]);
     }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says of a place that is none what is the matter, and goes on', async () => {
+    const { page, problems } = await openTab(browser);
+    await page.addInitScript(keepKey, coordinatorKey);
+    await page.goto(`${coordinator.url}/console#/groups`);
+    await page.getByRole('link', { name: 'floors' }).waitFor();
+    expect(await deadPlaces(page, oddPlaces(['', 'workers/', 'groups/', 'events']))).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });

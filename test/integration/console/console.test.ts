@@ -11,7 +11,8 @@ import { bundleConsole } from '../../../scripts/bundle.mjs';
 import { type RunningServer, startServer } from '../../../worker/server/index.ts';
 import { hasChromium, launch, openTab, type Tab } from './browser.ts';
 // @ts-expect-error Code of the browser, without types.
-import { focusedText, isFocusInMain, keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
+import { focusedText, goTo, isFocusInMain, keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
+import { deadPlaces, oddPlaces } from './odd-places.ts';
 
 const key = 'the-key-of-the-console';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -258,6 +259,22 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     await heading(page, 'Overview').waitFor();
     await page.goto(`${server.url}/console/pipelines?search=nothing-like-it`);
     await page.getByText('No pipeline fits.').waitFor();
+  });
+
+  it('says of a place that is none what is the matter, and goes on', async () => {
+    const id = await deploy('odd places', hot);
+    await send(id, 41);
+    const { page, problems } = await open('/pipelines');
+    await heading(page, 'Pipelines').waitFor();
+    const below = ['', 'pipelines/', `pipelines/${id}/`, `pipelines/${id}/alerts/`, `pipelines/${id}/explain`, 'alerts'];
+    expect(await deadPlaces(page, oddPlaces(below))).toEqual([]);
+    expect(problems).toEqual([]);
+    // What was there before is not taken for what is asked for now.
+    await page.goto(`${server.url}/console#/pipelines/${id}/alerts/1`);
+    await heading(page, 'Hot').waitFor();
+    await page.evaluate(goTo, '#/pipelines/none/alerts/1');
+    await heading(page, 'Alert').waitFor();
+    await page.getByText(/no pipeline/i).waitFor();
   });
 
   it('works by keyboard', async () => {

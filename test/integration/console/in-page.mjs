@@ -55,3 +55,14 @@ export function isFocusInMain() {
 export function keepKey(key) {
   sessionStorage.setItem('cep.api-key', key);
 }
+
+export function goTo(place) {
+  location.hash = place;
+}
+
+/** The page that stands there has a heading and what it asked for, or says why not. */
+export function isShown() {
+  const main = document.querySelector('main');
+  const title = main?.querySelector('h1')?.textContent;
+  return title != null && title !== 'Key' && main?.querySelector('.waiting') === null;
+}
