@@ -31,20 +31,17 @@ export class ClockTicks {
   }
 
   #tick(time: number): void {
+    const { pipelines, nextSequence, storage } = this.#options;
     const together: HostedPipeline[] = [];
-    for (const pipeline of this.#options.pipelines()) {
+    for (const pipeline of pipelines()) {
       if (!pipeline.takesTicks) continue;
       // The time of a pipeline that is ahead of the server is its own: in the log too, so that a replay has it.
       const own = pipeline.isPlaced ? pipeline.tickTime() : pipeline.clock.isAhead ? pipeline.clock.now() : time;
       if (own === undefined || pipeline.rests(own)) continue;
       if (own === time && !pipeline.isPlaced) together.push(pipeline);
-      else this.#give([pipeline], own);
+      // One that runs for a cluster has its own numbers.
+      else giveTick([pipeline], { sequence: pipeline.nextSequence(), time: own, storage });
     }
-    if (together.length > 0) this.#give(together, time);
-  }
-
-  #give(due: readonly HostedPipeline[], time: number): void {
-    const { nextSequence, storage } = this.#options;
-    giveTick(due, { sequence: nextSequence(), time, storage });
+    if (together.length > 0) giveTick(together, { sequence: nextSequence(), time, storage });
   }
 }

@@ -352,10 +352,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#rest.leavesOut(time);
   }
 
+  /** Gives the tick that was left out last, so that what comes next finds the time where all of them would have brought it. */
   #catchUp(): void {
     const time = this.#rest.end();
-    const { nextSequence, storage } = this.#context;
-    if (time !== undefined) giveTick([this], { sequence: nextSequence(), time, storage });
+    if (time === undefined || !this.isRunning) return;
+    giveTick([this], { sequence: this.nextSequence(), time, storage: this.#context.storage });
   }
 
   /** Whether the tick has to be in the log before it counts. */
@@ -473,7 +474,8 @@ export class HostedPipeline implements IntakeOwner {
     this.requireRunning();
     return this.#life.exclusive(async () => {
       this.requireRunning();
-      return action().finally(() => this.#rest.end());
+      this.#catchUp();
+      return action().finally(() => this.#catchUp());
     });
   }
 
