@@ -52,6 +52,16 @@ describe('members of a Raft group', () => {
     await expect(member.propose(Buffer.from('a'))).rejects.toMatchObject({ reason: 'noLeader', mayHaveHappened: false });
   }, 60_000);
 
+  it('keep their leader while the threads of their API stand still for longer than an election takes', async () => {
+    await Promise.all([1, 2, 3].map((id) => group.start(id, { timers: { tickMs: 50 } })));
+    const leader = await group.leader();
+    const { term } = group.of(leader).member.status();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+    await group.propose(leader, 'a');
+    await group.agreed(['a']);
+    expect([1, 2, 3].map((id) => group.of(id).member.status())).toMatchObject(Array.from({ length: 3 }, () => ({ term, leader })));
+  }, 60_000);
+
   it('hand over when the leader closes, and when it is asked to', async () => {
     await startAll();
     const first = await group.leader();
