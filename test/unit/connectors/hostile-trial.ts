@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
-import type { SourceMessage } from '../../../worker/connectors/connector.ts';
+import type { Lookup, SourceMessage } from '../../../worker/connectors/connector.ts';
 import { eachLetter, MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
 import { PipelineSinks } from '../../../worker/connectors/delivery/pipeline-sinks.ts';
-import { openSource, settingsOf } from '../../../worker/connectors/registry.ts';
+import { openLookup, openSource, settingsOf } from '../../../worker/connectors/registry.ts';
 import { HostileServer } from './hostile-server.ts';
 import { ReadingSource } from './reading-source.ts';
 
@@ -68,6 +68,27 @@ export async function readFrom({ end, type, door, msMax = 80_000 }: Trial): Prom
   await reading.close();
   server.close();
   return { messages: reading.messages, problem, growth: growth() };
+}
+
+/** Asks a hostile server a few times, which must fail with a reason. */
+export async function lookUpAt({ end, type, door, msMax = 80_000 }: Trial): Promise<{ readonly growth: number }> {
+  const server = await HostileServer.start(end, type);
+  const growth = watchedGrowth();
+  const query = type === 'postgres' || type === 'mysql' ? [['query', 'select $1'] as const] : [];
+  const lookup = openLookup(settingsOf('Users', type, [...server.parameters, ...query]), { console: () => undefined, door });
+  for (let n = 0; n < 3; n++) expect(await reasonOf(lookup, msMax)).not.toBe('');
+  expect(server.connections).toBeGreaterThan(0);
+  await lookup.close();
+  server.close();
+  return { growth: growth() };
+}
+
+/** Why nothing was found. `msMax`: then it is given up. */
+export function reasonOf(lookup: Lookup, msMax: number): Promise<string> {
+  return lookup.find('ann', AbortSignal.timeout(msMax)).then(
+    (found) => expect.fail(`it found ${String(found)}`),
+    (error: Error) => error.message,
+  );
 }
 
 /** The most memory that this process has had more than now, until that is asked, bytes. */
