@@ -72,7 +72,7 @@ function source(type: string, shown: Partial<FaultRow['shown']> & Pick<FaultRow[
 
 const noServer = 'there is no server';
 const ofFile = `${noServer}, and whoever mounts files from another machine has its guarantees`;
-const listens = 'it connects to nothing: others send here, and again what they are not heard to be rid of';
+const listens = 'it connects to nothing: whoever sends here sends again what was not accepted';
 const noReceipt = 'it connects to nothing: others send here, and what comes while nobody listens is gone';
 const noLogin = 'the protocol has no login';
 
