@@ -8,6 +8,9 @@ import { terminalOf } from '../terminal/terminal.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { WatchScreen, type WatchText } from './watch-screen.ts';
 
+/** Behind so much silence it is said that nothing answers, ms. */
+const SILENT_MS = 3_000;
+
 export interface WatchOptions {
   readonly interval: string;
   /** End after so many looks. */
@@ -46,7 +49,7 @@ export async function watch<Look extends object>(watched: Watched<Look>, options
       for (let looks = 0; looks < countMax; ) {
         await sleep(intervalMs, undefined, { signal: end }).catch(() => undefined); // It rejects only when it is to end.
         if (end.aborted) return 0;
-        const now = await lookAgain(watched, shown);
+        const now = await lookAgain(watched, shown, end);
         if (now === undefined) continue;
         shown.show(now, before);
         before = now;
@@ -59,14 +62,20 @@ export async function watch<Look extends object>(watched: Watched<Look>, options
   });
 }
 
-/** Undefined, and said, when the server is away. */
-async function lookAgain<Look>({ look }: Watched<Look>, shown: Shown<Look>): Promise<Look | undefined> {
+/** Undefined when the server is away, which is said, and when it is to end meanwhile. */
+async function lookAgain<Look>({ look }: Watched<Look>, shown: Shown<Look>, end: AbortSignal): Promise<Look | undefined> {
+  const done = new AbortController();
+  const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined), { signal: done.signal }));
+  const silence = setTimeout(() => shown.away('the server does not answer; waiting for it'), SILENT_MS);
   try {
-    return await look();
+    return await Promise.race([look(), ended]);
   } catch (error) {
     if (!(error instanceof CepError) || error.code !== 'runtime_error') throw error;
     shown.away(`${error.message}; trying again`);
     return undefined;
+  } finally {
+    clearTimeout(silence);
+    done.abort();
   }
 }
 

@@ -1,10 +1,12 @@
 import '../../../../cli/top.ts'; // Reading it is no part of a test.
-import { expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { expect, it, vi } from 'vitest';
 import { HttpClient } from '../../../../cli/client/http-client.ts';
 import { ServerApi, type TenantMetricsAnswer } from '../../../../cli/client/server-api.ts';
 import { topText } from '../../../../cli/client/top-table.ts';
+import { runCli } from '../../../../cli/run-cli.ts';
 import { startServer } from '../../../../worker/server/index.ts';
-import { cep } from '../cep.ts';
+import { Captured, cep } from '../cep.ts';
 import { FakeServer } from './fake-server.ts';
 
 const program = 'event A:\n    x: int\n\nstream S = A\n    .where(x > 1)\n    .emit(x)\n';
@@ -57,3 +59,23 @@ it('begins with the pipelines that somebody should look at', () => {
     .slice(1, -1);
   expect(rows.map((row) => row.slice(0, 1))).toEqual(['d', 'b', 'a', 'c']);
 });
+
+it('says that a server does not answer, and ends at once when it is told to', async () => {
+  const server = await FakeServer.start();
+  const page = { totals: { pipelines: 0, events_processed: 0, output_events_emitted: 0 }, pipelines: [], total: 0 };
+  server.on('GET /api/v1/metrics', { json: { ...page, time: 1_000 } }, () => undefined);
+  const stderr = new Captured(false);
+  const said = vi.waitUntil(() => stderr.text.includes('does not answer'), { timeout: 15_000 });
+  const ended = runCli(['top', '--server', server.url, '--interval', '10ms'], {
+    env: {},
+    stdin: Readable.from(['']),
+    stdout: new Captured(false),
+    stderr,
+    colorDepth: 1,
+  });
+  await said;
+  const told = performance.now();
+  process.emit('SIGINT');
+  expect(await ended).toBe(0);
+  expect(performance.now() - told).toBeLessThan(3_000);
+}, 60_000);
