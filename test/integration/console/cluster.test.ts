@@ -8,7 +8,7 @@ import { Coordinator, coordinatorKey } from '../../contract/coordinator.ts';
 import { ModelWorker } from '../../contract/model-worker.ts';
 import { hasChromium, launch, openTab } from './browser.ts';
 // @ts-expect-error Code of the browser, without types.
-import { keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
+import { cutButtons, keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
 import { deadPlaces, oddPlaces } from './odd-places.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -28,6 +28,7 @@ describe.runIf(hasChromium())('the console of a cluster', { timeout: 120_000 }, 
     const pipelines = [
       { name: 'hot', source },
       { name: 'hotter', source },
+      { name: 'of-a-name-that-is-longer-than-the-screen-of-a-phone-is-wide', source },
     ];
     await coordinator.post('/api/v1/cluster/pipeline-groups', { name: 'floors', pipelines, routes: [] });
     browser = await launch();
@@ -48,6 +49,7 @@ describe.runIf(hasChromium())('the console of a cluster', { timeout: 120_000 }, 
       await page.goto(`${coordinator.url}/console#/${place}`);
       await page.locator('main table, main ol, main .facts, main .empty').first().waitFor();
       expect([place, await page.evaluate(overflow)]).toEqual([place, 0]);
+      expect([place, await page.evaluate(cutButtons)]).toEqual([place, []]);
       expect([place, await page.evaluate(unreadable)]).toEqual([place, []]);
       expect([place, await page.evaluate(unnamed)]).toEqual([place, []]);
     }

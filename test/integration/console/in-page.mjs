@@ -66,3 +66,9 @@ export function isShown() {
   const title = main?.querySelector('h1')?.textContent;
   return title != null && title !== 'Key' && main?.querySelector('.waiting') === null;
 }
+
+/** Buttons in tables of which a part is beyond the edge of the screen. */
+export function cutButtons() {
+  const isCut = (button) => button.getBoundingClientRect().right > innerWidth;
+  return [...document.querySelectorAll('main table button')].filter(isCut).map((button) => button.textContent);
+}
