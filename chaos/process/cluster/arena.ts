@@ -54,7 +54,9 @@ export class Arena {
 
   /** The coordinator that leads; while there is none, any that is awake. */
   async leader(): Promise<Part> {
-    return (await this.fleet.leader()) ?? this.pick(this.fleet.coordinators.filter(({ isAwake }) => isAwake));
+    const { coordinators } = this.fleet;
+    const awake = coordinators.filter(({ isAwake }) => isAwake);
+    return (await this.fleet.leader()) ?? this.pick(awake.length > 0 ? awake : coordinators);
   }
 
   async follower(): Promise<Part> {
