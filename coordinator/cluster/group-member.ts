@@ -55,6 +55,8 @@ export class GroupMember {
   readonly #member: RaftMember;
   readonly #replica: Replica;
   readonly #clock: () => number;
+  /** Asked for in this turn of the loop. */
+  #confirming: Promise<number> | undefined;
 
   constructor({ member, replica, clock }: GroupMemberOptions) {
     this.#member = member;
@@ -120,9 +122,18 @@ export class GroupMember {
     throw refusalError(known.refusal);
   }
 
-  /** On the leader: the state with everything that was acknowledged to anybody before the call. @throws RaftRefusal */
+  /**
+   * On the leader: the state with everything that was acknowledged to anybody before the call. Calls of one turn of the loop are asked for
+   * together: each heartbeat makes one. @throws RaftRefusal
+   */
   async confirmed(): Promise<{ readonly state: ClusterState; readonly index: number }> {
-    const index = await this.#member.readIndex();
+    this.#confirming ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#confirming = undefined;
+        resolve(this.#member.readIndex());
+      });
+    });
+    const index = await this.#confirming;
     return { state: this.#replica.state, index };
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
@@ -164,4 +164,27 @@ describe('the state of a member', () => {
       [1, []],
     ]);
   });
+});
+
+it('asks the group once for all reads of one turn, and again for what is asked later', async () => {
+  const replica = new Replica();
+  const member = new MemoryMember({ nodeId: 1, url: 'http://a', state: replica });
+  const group = new GroupMember({ member, replica, clock: () => 5 });
+  const asked = vi.spyOn(member, 'readIndex');
+  const together = [group.confirmed(), group.confirmed()];
+  expect(await Promise.all(together)).toMatchObject([{ index: 0 }, { index: 0 }]);
+  expect(asked).toHaveBeenCalledTimes(1);
+  await group.propose(create, request);
+  expect(await group.confirmed()).toMatchObject({ index: 1, state: { index: 1 } });
+  expect(asked).toHaveBeenCalledTimes(2);
+});
+
+it('tells all who asked in one turn that the group does not know', async () => {
+  const replica = new Replica();
+  const member = new MemoryMember({ nodeId: 1, url: 'http://a', state: replica });
+  vi.spyOn(member, 'readIndex').mockRejectedValueOnce(new RaftRefusal('timeout'));
+  const group = new GroupMember({ member, replica, clock: () => 5 });
+  const together = [group.confirmed(), group.confirmed()];
+  expect(await Promise.allSettled(together)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+  expect(await group.confirmed()).toMatchObject({ index: 0 });
 });
