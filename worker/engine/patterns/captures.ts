@@ -3,6 +3,9 @@ import type { Binding, Row } from '../operators/row.ts';
 /**
  * One event that a run has taken, on top of those taken before it in the same slot. Runs that branch share what lies
  * below; nothing is ever changed but the memo.
+ *
+ * In a run that is saved or shown it may stand for several events one behind the other, of which nothing is kept but the last one: a
+ * thousand runs that have counted a thousand events each are not a million captures. Runs of the matcher have one for each event.
  */
 export class Capture {
   readonly row: Row;
@@ -11,18 +14,21 @@ export class Capture {
   /** Which element of the enumerated closure it belongs to, from 0; -1 outside of it. */
   readonly element: number;
   readonly previous: Capture | null;
+  /** For so many events it stands: the others are at the positions, and the elements, right before. */
+  readonly times: number;
   readonly length: number;
   /** The first of its slot. */
   readonly oldest: Capture;
   /** Rows of this slot in order; the first `length` of them are this capture's. Handed on to the capture on top of it. */
   #rows: Row[] | null = null;
 
-  constructor(row: Row, at: number, element: number, previous: Capture | null) {
+  constructor(row: Row, at: number, element: number, previous: Capture | null, times = 1) {
     this.row = row;
     this.at = at;
     this.element = element;
     this.previous = previous;
-    this.length = previous === null ? 1 : previous.length + 1;
+    this.times = times;
+    this.length = (previous?.length ?? 0) + times;
     this.oldest = previous === null ? this : previous.oldest;
   }
 
@@ -40,7 +46,10 @@ export class Capture {
       below = below.previous;
     }
     const rows = below === null ? [] : below.#handOn();
-    for (let index = missing.length - 1; index >= 0; index--) rows.push((missing[index] as Capture).row);
+    for (let index = missing.length - 1; index >= 0; index--) {
+      const { row, times } = missing[index] as Capture;
+      for (let count = 0; count < times; count++) rows.push(row);
+    }
     this.#rows = rows;
     return rows;
   }
@@ -92,8 +101,13 @@ export function rollBack(captures: Captures, marks: readonly Mark[]): Captures {
 
 function shorten(capture: Capture | null, length: number): Capture | null {
   let rest = capture;
-  while (rest !== null && rest.length > length) rest = rest.previous;
-  return rest;
+  while (rest !== null && rest.length - rest.times >= length) rest = rest.previous;
+  return rest === null || rest.length === length ? rest : withoutLast(rest, rest.length - length);
+}
+
+/** It stands for so many events less. */
+function withoutLast({ row, at, element, previous, times }: Capture, count: number): Capture {
+  return new Capture(row, at - count, element < 0 ? element : element - count, previous, times - count);
 }
 
 /** The newest event of all; null when nothing was taken. */
@@ -108,6 +122,22 @@ export function capturesInOrder(top: Capture | null): Capture[] {
   const all: Capture[] = [];
   for (let capture = top; capture !== null; capture = capture.previous) all.push(capture);
   return all.reverse();
+}
+
+/** The same with one capture for each event. `rowOf` gives the row of the first ones that one stands for. */
+export function capturesOneByOne(captures: Captures, rowOf: (row: Row) => Row = (row) => row): Captures {
+  return captures.map((top) => {
+    if (top === null || top.length === capturesInOrder(top).length) return top;
+    let made: Capture | null = null;
+    for (const capture of capturesInOrder(top)) {
+      for (let left = capture.times - 1; left > 0; left--) {
+        const { row, at, element } = withoutLast(capture, left);
+        made = new Capture(rowOf(row), at, element, made);
+      }
+      made = new Capture(capture.row, capture.at, capture.element, made);
+    }
+    return made;
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
 import { savedOrder } from '../sources/event-order.ts';
-import { anyValue, type Codec, count, countBelow, flag, stateOf, text } from '../state/codec.ts';
+import { anyValue, type Codec, count, countBelow, DamagedState, flag, stateOf, text } from '../state/codec.ts';
 import {
   type Column,
   fewColumn,
@@ -15,17 +15,19 @@ import {
 } from '../state/columns.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { rowColumn } from '../state/row-column.ts';
-import { Capture, type Captures, capturesInOrder } from './captures.ts';
+import { Capture, type Captures, capturesInOrder, capturesOneByOne } from './captures.ts';
 import { earlierState, membersOfUnnamed } from './earlier-runs.ts';
 import type { PatternMemory } from './pattern-memory.ts';
 import type { PartialMatch } from './run.ts';
 import type { StateSpace } from './state-space.ts';
 
+/** Of a capture. */
 interface SavedCapture {
   /** Position of the row among those saved. */
   readonly row: number;
   readonly at: number;
   readonly element: number;
+  readonly times: number;
 }
 
 type SavedCaptures = readonly (readonly SavedCapture[])[];
@@ -45,30 +47,87 @@ interface Content extends Omit<PatternMemory, 'runs'> {
   readonly runs: Listed<SavedRun>;
 }
 
-const captureMembers = recordColumn<SavedCapture>({ row: numberColumn, at: numberColumn, element: numberColumn });
+const eachMembers = recordColumn<Omit<SavedCapture, 'times'>>({ row: numberColumn, at: numberColumn, element: numberColumn });
+const members = recordColumn<SavedCapture>({ row: numberColumn, at: numberColumn, element: numberColumn, times: sameColumn(count) });
+
+/** In version 2 each capture stands for one event. */
+const capturesOneEach = listColumn(
+  listColumn<SavedCapture>({
+    save: eachMembers.save,
+    load: (saved, length) => {
+      const read = eachMembers.readers(saved, length);
+      return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: 1 });
+    },
+  }),
+);
 
 const savedCaptures = listColumn(
   listColumn<SavedCapture>({
-    save: captureMembers.save,
+    save: members.save,
     load: (saved, length) => {
-      const read = captureMembers.readers(saved, length);
-      return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at) });
+      const read = members.readers(saved, length);
+      return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: read.times(at) });
     },
   }),
 );
 
 /** The state of a pattern, each event that runs hold once. */
 export function patternState(space: StateSpace): Codec<PatternMemory> {
-  return codecOf({ save: (state) => space.save(state), load: onceEach((saved) => space.load(anyValue.load(saved))) });
+  return latest({ save: (state) => space.save(state), load: onceEach((saved) => space.load(anyValue.load(saved))) });
 }
 
-/** What version 1 of a pattern's state had, of one that was saved in version 2. Where runs stand is not looked at: it is saved alike. */
+/** Where runs stand is not looked at when a state is written in an earlier form: it is saved alike. */
+const asSaved = anyValue as unknown as Codec<SavedRun['state']>;
+
+/** What version 2 of a pattern's state had, of one that was saved in version 3: a capture and a row for each event. */
+export function patternOneByOne(saved: Value): Value {
+  const { runs, ...memory } = latest(asSaved).load(saved);
+  const each = Array.from(runs, ({ progress, accepted, ...run }) => ({
+    ...run,
+    progress: { ...progress, captures: capturesOneByOne(progress.captures, copyOf) },
+    accepted: accepted && capturesOneByOne(accepted, copyOf),
+  }));
+  return ['pattern 2', ...membersOf({ ...memory, runs: each }, version2(asSaved))];
+}
+
+const copyOf = (row: Row): Row => ({ ...row });
+
+/** What version 1 of a pattern's state had, of one that was saved in version 2. */
 export function earlierPattern(saved: Value): Value {
-  const asSaved = anyValue as unknown as Codec<SavedRun['state']>;
-  return ['pattern 1', ...earlierState(asSaved).save(codecOf(asSaved).load(saved))];
+  return ['pattern 1', ...earlierState(asSaved).save(version2(asSaved).load(saved))];
 }
 
-function codecOf(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
+/** Behind the name and the version. */
+function membersOf(memory: PatternMemory, codec: Codec<PatternMemory>): ValueArray {
+  return (codec.save(memory) as ValueArray).slice(1);
+}
+
+function version2(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
+  const earlier = earlierState(savedProgress);
+  const own: Codec<PatternMemory> = codecOf(savedProgress, capturesOneEach, {
+    version: 2,
+    upgrade: { 1: (saved) => membersOf(earlier.load(saved), own) },
+  });
+  return own;
+}
+
+function latest(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
+  const [first, second] = [earlierState(savedProgress), version2(savedProgress)];
+  const own: Codec<PatternMemory> = codecOf(savedProgress, savedCaptures, {
+    version: 3,
+    upgrade: {
+      1: (saved) => membersOf(first.load(saved), second),
+      2: (saved) => membersOf(second.load(['pattern 2', ...saved]), own),
+    },
+  });
+  return own;
+}
+
+function codecOf(
+  savedProgress: Codec<SavedRun['state']>,
+  savedCaptures: Column<SavedCaptures>,
+  { version, upgrade }: { readonly version: number; readonly upgrade: Readonly<Record<number, (members: ValueArray) => ValueArray>> },
+): Codec<PatternMemory> {
   const runMembers = recordColumn<SavedRun>({
     key: sameColumn(text),
     began: numberColumn,
@@ -99,19 +158,18 @@ function codecOf(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> 
       });
     },
   };
-  const earlier = earlierState(savedProgress);
-  const savedContent: Codec<Content> = stateOf<Content>({
+  const savedContent = stateOf<Content>({
     name: 'pattern',
-    version: 2,
+    version,
     members: { order: savedOrder, received: count, expiry: savedExpiry, shared: count, rows: listed(rowColumn), runs: listed(savedRuns) },
-    upgrade: { 1: (members) => (savedContent.save(contentOf(earlier.load(members))) as ValueArray).slice(1) },
+    upgrade,
     unnamed: membersOfUnnamed,
   });
   return {
     save: (memory) => savedContent.save(contentOf(memory)),
     load: (saved: Value | undefined) => {
       const { rows, runs, shared, ...memory } = savedContent.load(saved);
-      return { ...memory, runs: runsOf(runs, rowsOf(rows, shared)) };
+      return { ...memory, runs: runsOf(runs, { rowAt: rowsOf(rows, shared), received: memory.received }) };
     },
   };
 }
@@ -142,7 +200,9 @@ function heldRows(runs: readonly PartialMatch[]): { readonly rows: readonly Row[
 }
 
 function savedOf(captures: Captures, positions: ReadonlyMap<Row, number>): SavedCaptures {
-  return captures.map((top) => capturesInOrder(top).map(({ row, at, element }) => ({ row: positions.get(row) as number, at, element })));
+  return captures.map((top) =>
+    capturesInOrder(top).map(({ row, at, element, times }) => ({ row: positions.get(row) as number, at, element, times })),
+  );
 }
 
 /** Gives the row at a position: those that are held more than once are the same each time. */
@@ -157,7 +217,13 @@ function rowsOf(rows: Listed<Row>, shared: number): (position: number) => Row {
   };
 }
 
-function* runsOf(runs: Listed<SavedRun>, rowAt: (position: number) => Row): Iterable<PartialMatch> {
+interface Held {
+  readonly rowAt: (position: number) => Row;
+  /** So many events the pattern has received: no capture stands for more. */
+  readonly received: number;
+}
+
+function* runsOf(runs: Listed<SavedRun>, held: Held): Iterable<PartialMatch> {
   for (let serial = 0; serial < runs.length; serial++) {
     const { key, began, firstTime, lastTime, state, base, captures, accepted, emittedElements, hasMatched } = runs.at(serial) as SavedRun;
     yield {
@@ -166,18 +232,21 @@ function* runsOf(runs: Listed<SavedRun>, rowAt: (position: number) => Row): Iter
       firstTime,
       lastTime,
       serial,
-      progress: { state, base, captures: capturesOf(captures, rowAt) },
-      accepted: accepted && capturesOf(accepted, rowAt),
+      progress: { state, base, captures: capturesOf(captures, held) },
+      accepted: accepted && capturesOf(accepted, held),
       emittedElements: count.load(emittedElements),
       hasMatched,
     };
   }
 }
 
-function capturesOf(saved: SavedCaptures, rowAt: (position: number) => Row): Captures {
+function capturesOf(saved: SavedCaptures, { rowAt, received }: Held): Captures {
   return saved.map((taken) => {
     let top: Capture | null = null;
-    for (const { row, at, element } of taken) top = new Capture(rowAt(row), at, element, top);
+    for (const { row, at, element, times } of taken) {
+      if (times !== 1 && (times < 1 || times > received)) throw new DamagedState(times, `a number of events, of ${received}`);
+      top = new Capture(rowAt(row), at, element, top, times);
+    }
     return top;
   });
 }

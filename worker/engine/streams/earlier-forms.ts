@@ -1,5 +1,5 @@
 import { isArray, type Value } from '../../../shared/events/value.ts';
-import { earlierPattern } from '../patterns/saved-runs.ts';
+import { earlierPattern, patternOneByOne } from '../patterns/saved-runs.ts';
 
 interface EarlierForm {
   /** The format of states from which it is written. */
@@ -11,6 +11,7 @@ interface EarlierForm {
 /** States that earlier formats have in another form, by the name and version that stand in front of them. */
 const forms: Readonly<Record<string, EarlierForm>> = {
   'pattern 2': { since: 2, before: earlierPattern },
+  'pattern 3': { since: 3, before: patternOneByOne },
 };
 
 /** What a source or an operator has saved, as a format has it. */

@@ -24,13 +24,17 @@ test.each([
   ['of which there are too many', '\n    .max_closure(170)', READ, 0],
   ['of which there are too many, and some late', '\n    .max_closure(170)', 'count: len(b), last: b.v', 2],
   ['after which all runs end', '\n    .after_match(skip_past_last)', READ, 0],
-])('runs that take events of a closure together see the same as each alone: events %s', (_, policy, read, late) => {
-  const text = `${DECLARED}stream S = A as a -> B+ as b -> C as c where c.v > a.v + 100\n    .within(300ms)${policy}\n    .emit(a: a.v, ${read})\n`;
-  const { plan, diagnostics } = check(new SourceText('closure.vpl', text));
-  if (plan === null) throw new Error(diagnostics[0]?.message);
-  const events = input(1_600, late);
-  expect(expectAlike(plan, events, { cuts: [801], text }).length).toBeGreaterThan(3);
-});
+])(
+  'runs that take events of a closure together see the same as each alone: events %s',
+  (_, policy, read, late) => {
+    const text = `${DECLARED}stream S = A as a -> B+ as b -> C as c where c.v > a.v + 100\n    .within(300ms)${policy}\n    .emit(a: a.v, ${read})\n`;
+    const { plan, diagnostics } = check(new SourceText('closure.vpl', text));
+    if (plan === null) throw new Error(diagnostics[0]?.message);
+    const events = input(1_600, late);
+    expect(expectAlike(plan, events, { cuts: [801], text }).length).toBeGreaterThan(3);
+  },
+  90_000,
+);
 
 test('what all runs have seen is forgotten', () => {
   const run = (began: number) => ({

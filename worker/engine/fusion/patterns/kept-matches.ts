@@ -1,7 +1,7 @@
 import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
-import { Capture, type Captures, capturesInOrder, lastCapture } from '../../patterns/captures.ts';
+import { Capture, type Captures, lastCapture } from '../../patterns/captures.ts';
 import type { PartialMatch } from '../../patterns/run.ts';
 import { DamagedState } from '../../state/codec.ts';
 import type { FusedRun, RunIndexKey } from './fused-run.ts';
@@ -41,20 +41,26 @@ export function partialMatchOf(run: FusedRun, form: KernelForm): PartialMatch {
   };
 }
 
-/** The first and the last event have the times that the run keeps. */
+/** The first and the last event have the times that the run keeps. Of events between them that are only counted the last one is told. */
 function capturesOf(run: FusedRun, form: KernelForm, counts: readonly number[]): Captures {
   const enumerated = form.automaton.completion.enumerated?.firstSlot ?? -1;
   const end = run.began + counts.reduce((sum, count) => sum + count, 0) - 1;
   const lastAt = run.lastAt ?? end;
-  let at = run.began;
+  let began = run.began;
   return counts.map((count, slot) => {
-    let top: Capture | null = null;
     const past = pastOf(run, slot, form);
-    for (let position = 0; position < count; position++, at++) {
+    let top: Capture | null = null;
+    for (let position = 0; position < count; position++) {
+      // What is before the last event and not known by itself.
+      const times = position > 0 && past[position] === undefined ? Math.max(1, count - 1 - position) : 1;
+      position += times - 1;
+      const at = began + position;
       const row = past[position] ?? rowOf(run, slot, position === 0, form);
       const time = at === run.began ? run.first : at === end ? (run.base ?? row.time) : row.time;
-      top = new Capture(row.time === time ? row : { ...row, time }, at === end ? lastAt : at, slot === enumerated ? position : -1, top);
+      const timed = row.time === time ? row : { ...row, time };
+      top = new Capture(timed, at === end ? lastAt : at, slot === enumerated ? position : -1, top, times);
     }
+    began += count;
     return top;
   });
 }
@@ -64,7 +70,8 @@ function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
   const kept = form.kept.find((one) => one.slot === slot && one.aspect === 'history');
   if (kept === undefined) return [];
   const isTyped = form.historyOf(slot).columns.some(({ aspect }) => aspect === 'type');
-  const ends = (position: number): Row => rowOf(run, slot, position === 0, form);
+  const [first, last] = [rowOf(run, slot, true, form), rowOf(run, slot, false, form)];
+  const ends = (position: number): Row => (position === 0 ? first : last);
   const past = form.historyOf(slot).rows(keptIn(run, kept) as Past, ends);
   return past.map((row, position) => {
     const missing = [...ends(position).fields].filter(
@@ -141,20 +148,18 @@ export function runOf({ key, began, firstTime, lastTime, progress }: PartialMatc
   const { captures, base } = progress;
   const state = form.automaton.idOf(progress.state);
   if (state === undefined) throw new DamagedState(form.automaton.space.save(progress.state), 'a state that runs of the pattern come to');
-  const bySlot = captures.map((top) => capturesInOrder(top).map(({ row }) => row));
-  const kept = form.kept.map((item) => keptOf(item, bySlot[item.slot] ?? [], form));
+  const kept = form.kept.map((item) => keptOf(item, captures[item.slot] ?? null, form));
   const run = new RunClass(state, null, keyValue(key, form.key), began, firstTime, lastTime, ...kept);
   if (form.hasBase) run.base = base;
   if (form.hasLastAt) run.lastAt = lastCapture(captures)?.at ?? began;
   return run;
 }
 
-function keptOf(kept: Kept, rows: readonly Row[], form: KernelForm): unknown {
-  const row = kept.ofFirst ? rows[0] : rows.at(-1);
-  if (kept.aspect === 'count') return rows.length;
-  if (row === undefined) return null;
-  if (kept.aspect !== 'history') return columnOf(kept, row);
-  return rows.flatMap((one) => form.historyOf(kept.slot).columns.map((column) => columnOf(column, one)));
+function keptOf(kept: Kept, top: Capture | null, form: KernelForm): unknown {
+  if (kept.aspect === 'count') return top?.length ?? 0;
+  if (top === null) return null;
+  if (kept.aspect !== 'history') return columnOf(kept, kept.ofFirst ? top.oldest.row : top.row);
+  return top.rows().flatMap((one) => form.historyOf(kept.slot).columns.map((column) => columnOf(column, one)));
 }
 
 function columnOf({ aspect, name, as }: Column, row: Row): unknown {
