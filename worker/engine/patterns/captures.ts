@@ -4,8 +4,8 @@ import type { Binding, Row } from '../operators/row.ts';
  * One event that a run has taken, on top of those taken before it in the same slot. Runs that branch share what lies
  * below; nothing is ever changed but the memo.
  *
- * In a run that is saved or shown it may stand for several events one behind the other, of which nothing is kept but the last one: a
- * thousand runs that have counted a thousand events each are not a million captures. Runs of the matcher have one for each event.
+ * In a run of a kernel, which is saved or shown or goes on in the matcher, it may stand for several events one behind the other of which
+ * nothing is kept but the last one: a thousand runs that have counted a thousand events each are not a million captures.
  */
 export class Capture {
   readonly row: Row;
@@ -117,27 +117,41 @@ export function lastCapture(captures: Captures): Capture | null {
   return last;
 }
 
-/** The captures of one slot, oldest first. */
-export function capturesInOrder(top: Capture | null): Capture[] {
+/** The captures of one slot, oldest first, whatever each stands for. */
+export function heldInOrder(top: Capture | null): Capture[] {
   const all: Capture[] = [];
   for (let capture = top; capture !== null; capture = capture.previous) all.push(capture);
   return all.reverse();
 }
 
-/** The same with one capture for each event. `rowOf` gives the row of the first ones that one stands for. */
+/** The captures of one slot, oldest first, one for each event. */
+export function capturesInOrder(top: Capture | null): Capture[] {
+  const held = heldInOrder(top);
+  if (top === null || held.length === top.length) return held;
+  return held.flatMap((capture) => Array.from({ length: capture.times }, (_, at) => one(capture, capture.times - 1 - at, capture.row)));
+}
+
+/** The same as chains. `rowOf` gives the row of those that a capture stood for beside its own event. */
 export function capturesOneByOne(captures: Captures, rowOf: (row: Row) => Row = (row) => row): Captures {
   return captures.map((top) => {
-    if (top === null || top.length === capturesInOrder(top).length) return top;
+    const held = heldInOrder(top);
+    if (top === null || held.length === top.length) return top;
     let made: Capture | null = null;
-    for (const capture of capturesInOrder(top)) {
-      for (let left = capture.times - 1; left > 0; left--) {
-        const { row, at, element } = withoutLast(capture, left);
-        made = new Capture(rowOf(row), at, element, made);
-      }
-      made = new Capture(capture.row, capture.at, capture.element, made);
+    for (const capture of held) {
+      for (let left = capture.times - 1; left >= 0; left--) made = one(capture, left, left > 0 ? rowOf(capture.row) : capture.row, made);
     }
     return made;
   });
+}
+
+/** Where matches are made of some of the elements of a closure, each has a capture. */
+export function elementsOneByOne(captures: Captures): Captures {
+  return captures.some((top) => top !== null && top.element >= 0) ? capturesOneByOne(captures) : captures;
+}
+
+/** That of the event so many before the one of the capture. */
+function one({ at, element }: Capture, before: number, row: Row, previous: Capture | null = null): Capture {
+  return new Capture(row, at - before, element < 0 ? element : element - before, previous);
 }
 
 /**

@@ -9,7 +9,7 @@ import { Expiry } from '../state/expiry.ts';
 import { justAfter, plus } from '../time/instants.ts';
 import type { PatternView } from '../trace/pattern-view.ts';
 import { AfterMatch } from './after-match.ts';
-import { type Capture, type Captures, capturesOneByOne, compareCaptures, lastCapture, rollBack } from './captures.ts';
+import { type Capture, type Captures, compareCaptures, elementsOneByOne, lastCapture, rollBack } from './captures.ts';
 import { Completion } from './completion.ts';
 import { Lateness } from './lateness.ts';
 import { matchRow } from './match-row.ts';
@@ -358,9 +358,9 @@ export class PatternMatcher {
     this.#received = received;
     this.#expiry.load(expiry);
     for (const { key, began, firstTime, lastTime, progress, accepted, emittedElements, hasMatched } of runs) {
-      const each = { ...progress, captures: capturesOneByOne(progress.captures) };
-      const run = this.#store.open(key, each, { at: began, time: firstTime, lastTime });
-      Object.assign(run, { accepted: accepted && capturesOneByOne(accepted), emittedElements, hasMatched });
+      const captures = elementsOneByOne(progress.captures);
+      const run = this.#store.open(key, { ...progress, captures }, { at: began, time: firstTime, lastTime });
+      Object.assign(run, { accepted: accepted && elementsOneByOne(accepted), emittedElements, hasMatched });
     }
     return order;
   }

@@ -15,7 +15,7 @@ import {
 } from '../state/columns.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { rowColumn } from '../state/row-column.ts';
-import { Capture, type Captures, capturesInOrder, capturesOneByOne } from './captures.ts';
+import { Capture, type Captures, capturesOneByOne, heldInOrder } from './captures.ts';
 import { earlierState, membersOfUnnamed } from './earlier-runs.ts';
 import type { PatternMemory } from './pattern-memory.ts';
 import type { PartialMatch } from './run.ts';
@@ -201,7 +201,7 @@ function heldRows(runs: readonly PartialMatch[]): { readonly rows: readonly Row[
 
 function savedOf(captures: Captures, positions: ReadonlyMap<Row, number>): SavedCaptures {
   return captures.map((top) =>
-    capturesInOrder(top).map(({ row, at, element, times }) => ({ row: positions.get(row) as number, at, element, times })),
+    heldInOrder(top).map(({ row, at, element, times }) => ({ row: positions.get(row) as number, at, element, times })),
   );
 }
 
