@@ -167,9 +167,19 @@ export class Placement {
     try {
       await this.#world.host.replace(life.pipeline, { source: this.#program });
     } catch (error) {
-      this.#fail(error);
+      if (error instanceof CepError && error.code === 'storage_unavailable') this.#replaceLater(life);
+      else this.#fail(error);
     }
     this.#world.changed();
+  }
+
+  /** The program of before runs on while no coordinator takes the state that the new one begins with. */
+  #replaceLater(life: Life): void {
+    const again = async (): Promise<void> => {
+      await this.#world.wait(RESTORE_PAUSE_MS, this.#end.signal);
+      await this.#exclusive(async () => this.#life === life && this.#replace());
+    };
+    again().catch(() => undefined); // Its life is over.
   }
 
   #replica(): PipelineReplica | undefined {

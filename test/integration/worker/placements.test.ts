@@ -193,6 +193,28 @@ describe('the format of a state', () => {
   });
 });
 
+describe('a program that is changed while no coordinator takes a checkpoint', () => {
+  it('runs on as it was, and is the new one once somebody does', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    stub.isFull = true;
+    const refused = stub.refusals;
+    await one.put(id, placing('stream S = A .emit(n: n + 100)\n', { epoch: 1, revision: '2' }));
+    await until(() => stub.refusals > refused);
+    const before = await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1)] });
+    expect(before.body.results[0].output_events).toMatchObject([{ fields: { n: 1 } }]);
+    stub.isFull = false;
+    let first = 1;
+    await until(async () => {
+      const { body } = await one.inject(id, { epoch: 1, first: ++first, events: [event('A', 'x', 1)] });
+      return body.results[0].output_events[0].fields.n === 101;
+    });
+    expect(await statusOf(one)).toBe('running');
+  });
+});
+
 describe('a placement that was prepared', () => {
   it('goes on with its state as any other, and a program that cannot run is refused before', async () => {
     const [stub, hook] = [await coordinator(), await sink()];

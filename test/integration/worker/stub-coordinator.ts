@@ -39,6 +39,8 @@ export class StubCoordinator {
   /** What is done when a worker asks for its drain. */
   onDrain: (worker: string) => Promise<void> = async () => undefined;
   isFull = false;
+  /** So often it was. */
+  refusals = 0;
   #port = 0;
   #server: Server | undefined;
 
@@ -110,7 +112,10 @@ export class StubCoordinator {
   }
 
   #store(placement: string, { epoch, sequence, body }: { epoch: string; sequence: string; body: Buffer }): Reply {
-    if (this.isFull) return refusal(503, 'storage_unavailable');
+    if (this.isFull) {
+      this.refusals++;
+      return refusal(503, 'storage_unavailable');
+    }
     if (this.epochs.get(placement) !== Number(epoch)) return refusal(409, 'stale_epoch');
     this.bytes.set(`${placement}/${epoch}/${sequence}`, body);
     const stored = { bytes: body.length, checksum: crc32c(body), locations: ['node-1'] };
