@@ -102,12 +102,9 @@ export function rollBack(captures: Captures, marks: readonly Mark[]): Captures {
 function shorten(capture: Capture | null, length: number): Capture | null {
   let rest = capture;
   while (rest !== null && rest.length - rest.times >= length) rest = rest.previous;
-  return rest === null || rest.length === length ? rest : withoutLast(rest, rest.length - length);
-}
-
-/** It stands for so many events less. */
-function withoutLast({ row, at, element, previous, times }: Capture, count: number): Capture {
-  return new Capture(row, at - count, element < 0 ? element : element - count, previous, times - count);
+  if (rest === null || rest.length === length) return rest;
+  const cut = rest.length - length;
+  return earlier(rest, cut, { previous: rest.previous, times: rest.times - cut });
 }
 
 /** The newest event of all; null when nothing was taken. */
@@ -128,7 +125,7 @@ export function heldInOrder(top: Capture | null): Capture[] {
 export function capturesInOrder(top: Capture | null): Capture[] {
   const held = heldInOrder(top);
   if (top === null || held.length === top.length) return held;
-  return held.flatMap((capture) => Array.from({ length: capture.times }, (_, at) => one(capture, capture.times - 1 - at, capture.row)));
+  return held.flatMap((capture) => Array.from({ length: capture.times }, (_, at) => earlier(capture, capture.times - 1 - at)));
 }
 
 /** The same as chains. `rowOf` gives the row of those that a capture stood for beside its own event. */
@@ -138,7 +135,9 @@ export function capturesOneByOne(captures: Captures, rowOf: (row: Row) => Row = 
     if (top === null || held.length === top.length) return top;
     let made: Capture | null = null;
     for (const capture of held) {
-      for (let left = capture.times - 1; left >= 0; left--) made = one(capture, left, left > 0 ? rowOf(capture.row) : capture.row, made);
+      const { row } = capture;
+      for (let left = capture.times - 1; left >= 0; left--)
+        made = earlier(capture, left, { row: left > 0 ? rowOf(row) : row, previous: made });
     }
     return made;
   });
@@ -149,9 +148,13 @@ export function elementsOneByOne(captures: Captures): Captures {
   return captures.some((top) => top !== null && top.element >= 0) ? capturesOneByOne(captures) : captures;
 }
 
-/** That of the event so many before the one of the capture. */
-function one({ at, element }: Capture, before: number, row: Row, previous: Capture | null = null): Capture {
-  return new Capture(row, at - before, element < 0 ? element : element - before, previous);
+/** The capture of the event so many before that of this one, of those that this one stands for. */
+function earlier(
+  { row: own, at, element }: Capture,
+  before: number,
+  { row = own, previous = null, times = 1 }: Partial<Pick<Capture, 'row' | 'previous' | 'times'>> = {},
+): Capture {
+  return new Capture(row, at - before, element < 0 ? element : element - before, previous, times);
 }
 
 /**
