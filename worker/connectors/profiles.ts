@@ -9,7 +9,7 @@ import type { ConnectorEnvironment, ConnectorSettings } from './connector.ts';
 
 /**
  * The settings with what their profile adds; what stands at the connector itself counts first.
- * @param profiles Undefined where the owner of the program has no credentials. @throws CepError `connector_error`
+ * @throws CepError `connector_error`
  */
 export function withProfile(
   settings: ConnectorSettings,
