@@ -73,6 +73,8 @@ export class Placement {
   #status: WorkerPlacementStatus = 'starting';
   #error: string | undefined;
   #life: Life | undefined;
+  /** The life whose program is to be replaced again in a moment. */
+  #toBeReplaced: Life | undefined;
   /** Nothing is said to the outside, lease or not. */
   #isSilent = true;
   /** Ends what is under way of the life that is not to be any more. */
@@ -164,6 +166,7 @@ export class Placement {
   async #replace(): Promise<void> {
     const life = this.#life;
     if (life === undefined) return;
+    if (this.#status === 'closed') return this.#replaceLater(life);
     try {
       await this.#world.host.replace(life.pipeline, { source: this.#program });
     } catch (error) {
@@ -173,11 +176,17 @@ export class Placement {
     this.#world.changed();
   }
 
-  /** The program of before runs on while no coordinator takes the state that the new one begins with. */
+  /** The program of before runs on, or stays closed, while the new one cannot begin: no coordinator takes the state that it begins with. */
   #replaceLater(life: Life): void {
+    if (this.#toBeReplaced === life) return;
+    this.#toBeReplaced = life;
     const again = async (): Promise<void> => {
       await this.#world.wait(RESTORE_PAUSE_MS, this.#end.signal);
-      await this.#exclusive(async () => this.#life === life && this.#replace());
+      await this.#exclusive(async () => {
+        if (this.#life !== life) return;
+        this.#toBeReplaced = undefined;
+        await this.#replace();
+      });
     };
     again().catch(() => undefined); // Its life is over.
   }

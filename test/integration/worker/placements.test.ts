@@ -215,6 +215,22 @@ describe('a program that is changed while no coordinator takes a checkpoint', ()
   });
 });
 
+it('has its new program once it goes on, when that came while it was closed', async () => {
+  const stub = await coordinator();
+  const one = await worker(stub);
+  await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+  await isRunning(one);
+  expect((await one.post(id, 'close', { epoch: 1 })).status).toBe(200);
+  await one.put(id, placing('stream S = A .emit(n: n + 100)\n', { epoch: 1, revision: '2' }));
+  expect((await one.post(id, 'reopen', { epoch: 1 })).body.status).toBe('starting');
+  await isRunning(one);
+  let first = 0;
+  await until(async () => {
+    const { body } = await one.inject(id, { epoch: 1, first: ++first, events: [event('A', 'x', 1)] });
+    return body.results[0].output_events[0].fields.n === 101;
+  });
+});
+
 describe('a placement that was prepared', () => {
   it('goes on with its state as any other, and a program that cannot run is refused before', async () => {
     const [stub, hook] = [await coordinator(), await sink()];
