@@ -45,6 +45,23 @@ it(
 );
 
 it(
+  'takes ten thousand lines from a terminal that does not mark pastes as one change, as they are, and takes it back at once',
+  async () => {
+    const terminal = open();
+    await terminal.until((text) => text.includes('┏━ Program') && text.includes('cep> '));
+    terminal.type(`event A:\r\tx: int\r${'# a line of a comment\r'.repeat(10_000)}last:\r`);
+    const pasted = await terminal.until((text) => text.includes('10004 '));
+    // Typed, they would be indented by each other, and a tab would go to another pane.
+    expect(pasted).toContain('┃10002  # a line of a comment ');
+    terminal.type('\u001a');
+    await terminal.until((text) => /┏━ Program.*\n┃ 1 {3,}/.test(text));
+    terminal.type('\u0011');
+    expect(await terminal.ended).toBe(0);
+  },
+  TIMEOUT_MS,
+);
+
+it(
   'answers keys while ten thousand events a second come in',
   async () => {
     const terminal = open('--generate', 'fraud', '--rate', '10000');

@@ -22,6 +22,13 @@ it('gives a paste of ten thousand lines as one text, in whatever pieces it comes
   expect(pasted.map(({ text }) => text)).toEqual([lines.join('\n'), 'x']);
 });
 
+it('gives what comes faster than it is typed as one text, what stands behind its last line break on its own, and keys as keys', async () => {
+  const text = 'event A:\r\n\tx: int\r'.repeat(300);
+  const keys = await keysOf(`${text}stream\u001b[A\tb`, 4_093);
+  const lines = 'event A:\n\tx: int\n'.repeat(300);
+  expect(keys.map(({ name, text: typed }) => name || typed)).toEqual([lines, 'stream', 'up', 'tab', 'b']);
+});
+
 it('tells text from keys', async () => {
   const keys = await keysOf('aß😀\t\r\u0007\u001b[A\u001b[Z', 100);
   const named = keys.map(({ name, text, isCtrl, isShift }) => text || `${isCtrl ? 'ctrl ' : ''}${isShift ? 'shift ' : ''}${name}`);
