@@ -41,14 +41,18 @@ export class RedisChannelSource implements Source {
     const { address, channel } = this.#options;
     const client = await redisClient(address);
     this.#client = client;
+    const ended = new AbortController();
+    client.once('end', () => ended.abort());
+    const untilOver = AbortSignal.any([this.#connection.signal, ended.signal]);
     try {
       client.on('messageBuffer', (from: Buffer, bytes: Buffer) => this.#arrived(client, { from: from.toString(), bytes }, reading));
       await client.subscribe(channel);
       connected();
       while (!this.#connection.isClosed) {
-        await sleep(PING_MS, undefined, { signal: this.#connection.signal }).catch(() => undefined);
+        // A connection that has ended fails the question at once: as long as nobody listens, what is published is gone.
+        await sleep(PING_MS, undefined, { signal: untilOver }).catch(() => undefined);
         // While nothing more is read its answer could not be seen.
-        if (!this.#connection.isClosed && !this.#waiting.isFull) await client.ping();
+        if (!this.#connection.isClosed && (ended.signal.aborted || !this.#waiting.isFull)) await client.ping();
       }
     } finally {
       client.disconnect();
