@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -14,6 +14,8 @@ describe('a pipeline that looks up with .enrich', () => {
   let openMax = 0;
   /** How long the answer to a key takes, ms. */
   let delayMs: (key: string) => number = () => 0;
+  /** Answers that have begun, and do not end by themselves. */
+  let dripping = 0;
   beforeEach(async () => {
     [asked, open, openMax, delayMs] = [[], 0, 0, () => 0];
     server = createServer((request, response) => {
@@ -22,7 +24,8 @@ describe('a pipeline that looks up with .enrich', () => {
       openMax = Math.max(openMax, ++open);
       void sleep(delayMs(key)).then(() => {
         open--;
-        if (key === 'nobody') response.writeHead(404).end();
+        if (key.startsWith('drip')) drip(response);
+        else if (key === 'nobody') response.writeHead(404).end();
         else response.end(JSON.stringify({ role: `role of ${key}`, level: key.length }));
       });
     });
@@ -35,6 +38,15 @@ describe('a pipeline that looks up with .enrich', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  const drip = (response: ServerResponse): void => {
+    dripping++;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const timer = setInterval(() => response.write(' '), 20);
+    response.on('close', () => {
+      clearInterval(timer);
+      dripping--;
+    });
+  };
   const program = (more: string): string => `
 event Login:
     user: str
@@ -78,6 +90,22 @@ stream Known = Login
       { user: 'slow', role: 'unknown', level: null, how: 'fallback' },
       { user: 'ann', role: 'role of ann', level: 3, how: 'ok' },
     ]);
+  });
+
+  it('gives the fallback when an answer has begun in time and does not end, leaves none of them open, and goes on', async () => {
+    const id = await under.deploy(program(', timeout: 1s, fallback: {role: "unknown"}'));
+    // More than are asked for at a time.
+    const slow = Array.from({ length: 70 }, (_, at) => `drip${at}`);
+    expect(await fieldsOf(id, [...slow, 'ann'])).toEqual([
+      ...slow.map((user) => ({ user, role: 'unknown', level: null, how: 'fallback' })),
+      { user: 'ann', role: 'role of ann', level: 3, how: 'ok' },
+    ]);
+    await vi.waitFor(() => expect(dripping).toBe(0), { timeout: 10_000 });
+    const counted = (): unknown => under.runtime.scrape().pipelines[0]?.lookups;
+    await vi.waitFor(() => expect(counted()).toContainEqual({ connector: 'Users', result: 'error', count: slow.length }), {
+      timeout: 10_000,
+    });
+    expect(await fieldsOf(id, ['bob'])).toMatchObject([{ how: 'ok' }]);
   });
 
   it('leaves the key one part of the address, whatever is in it', async () => {
