@@ -33,6 +33,19 @@ export abstract class NumberedPublisher {
   protected abstract give(number: number): Promise<void>;
   /** Forgets the connection. */
   abstract leave(): Promise<void>;
+
+  /** What the broker says of itself, by name, for whoever looks into a loss. */
+  async brokerSays(): Promise<Readonly<Record<string, string>>> {
+    return {};
+  }
+}
+
+/** Where to look for what was lost: with the broker, which had not given it, or with the program. */
+interface Loss {
+  readonly brokerSays: Readonly<Record<string, string>>;
+  readonly cepSaid: string;
+  /** How many came when cep was ended and started again with what it had kept. */
+  readonly cameAfterRestart: number;
 }
 
 /** Waits until more has come. */
@@ -42,7 +55,11 @@ export type Some = () => Promise<void>;
  * Publishes all the while that the trouble lasts to a program that writes what it reads to `out.jsonl`; gives what the auditor finds in
  * there. What the broker was not heard to take may be there twice.
  */
-export async function auditedRun(run: ProgramRun, publisher: NumberedPublisher, trouble: (some: Some) => Promise<void>): Promise<Audit> {
+export async function auditedRun(
+  run: ProgramRun,
+  publisher: NumberedPublisher,
+  trouble: (some: Some) => Promise<void>,
+): Promise<Audit & { readonly loss?: Loss }> {
   await run.startReading();
   let isOn = true;
   const publishing = (async (): Promise<void> => {
@@ -57,8 +74,21 @@ export async function auditedRun(run: ProgramRun, publisher: NumberedPublisher, 
   isOn = false;
   await publishing;
   await run.untilDelivered('out.jsonl', publisher.published);
+  const look = (): Audit => audit(run.delivered('out.jsonl'), publisher.published);
+  const { lost } = look();
+  const loss = lost.length === 0 ? undefined : await lossOf(run, publisher, () => lost.length - look().lost.length);
   expect((await run.end('SIGINT'))?.code).toBe(0);
   await publisher.leave();
-  const found = audit(run.delivered('out.jsonl'), publisher.published);
-  return { ...found, repeated: found.repeated.filter((number) => !publisher.unsure.has(number)) };
+  const found = look();
+  const repeated = found.repeated.filter((number) => !publisher.unsure.has(number));
+  return { ...found, repeated, ...(loss === undefined ? {} : { lost, loss }) };
+}
+
+async function lossOf(run: ProgramRun, publisher: NumberedPublisher, came: () => number): Promise<Loss> {
+  const brokerSays = await publisher.brokerSays();
+  const cepSaid = run.said;
+  await run.end('SIGINT');
+  await run.startReading();
+  await run.untilDelivered('out.jsonl', publisher.published);
+  return { brokerSays, cepSaid, cameAfterRestart: came() };
 }

@@ -1,4 +1,5 @@
 import { connectAsync, type MqttClient } from 'mqtt';
+import { expect, vi } from 'vitest';
 import { NumberedPublisher } from './audited-run.ts';
 import { RunningBroker } from './containers.ts';
 
@@ -17,6 +18,10 @@ const command = ['sh', '-c', 'mosquitto_passwd -b -c /tmp/passwords cep secret &
 export function startMosquitto(): Promise<RunningBroker> {
   return RunningBroker.start({ broker: 'mosquitto', port: 1883, command, files: { '/tmp/m.conf': config } });
 }
+
+const brokerCounters = ['publish/messages/dropped', 'store/messages/count', 'clients/connected', 'clients/disconnected'].map(
+  (name) => `$SYS/broker/${name}`,
+);
 
 /** One message at a time. */
 export class MqttPublisher extends NumberedPublisher {
@@ -37,6 +42,19 @@ export class MqttPublisher extends NumberedPublisher {
     const client = await connectAsync({ port: this.#port, host: '127.0.0.1', username: 'cep', password: 'secret', reconnectPeriod: 0 });
     client.on('error', () => undefined);
     return client;
+  }
+
+  override async brokerSays(): Promise<Readonly<Record<string, string>>> {
+    const said: Record<string, string> = {};
+    const client = await this.#connect();
+    client.on('message', (topic, payload) => {
+      said[topic] = String(payload);
+    });
+    await client.subscribeAsync(brokerCounters);
+    // They are written every ten seconds; what the broker does not count is not there.
+    await vi.waitFor(() => expect(Object.keys(said)).toHaveLength(brokerCounters.length), { timeout: 12_000 }).catch(() => undefined);
+    client.end(true);
+    return said;
   }
 
   override async leave(): Promise<void> {
