@@ -134,7 +134,7 @@ function evidenceTable(name: string): string {
 function faultTable(name: string): string {
   const rows = faultRows.filter(({ type }) => type === name);
   return table(
-    ['', ...rows.map(({ role }) => roles[role])],
+    ['', ...rows.map(({ role, of }) => `${roles[role]}${of === undefined ? '' : `, ${of}`}`)],
     (Object.keys(faults) as Fault[]).map((fault) => [faults[fault], ...rows.map(({ shown }) => shownText(shown[fault]))]),
   );
 }

@@ -26,6 +26,8 @@ export type FaultEvidence = Shown | string;
 export interface FaultRow {
   readonly type: string;
   readonly role: ConnectorRole;
+  /** Of what, where a type has ends of several kinds. */
+  readonly of?: string;
   readonly shown: Readonly<Record<Fault, FaultEvidence>>;
 }
 
@@ -70,6 +72,12 @@ function source(type: string, shown: Partial<FaultRow['shown']> & Pick<FaultRow[
   return { type, role: 'source', shown: { ...same(all), cep: all, ...shown } };
 }
 
+/** Ends of what a server passes on to whoever listens, and keeps for nobody. */
+const heardSource: Shown = {
+  file: `${brokers}/heard-sources.ts`,
+  test: 'listens again after kills of the server and of cep, a pause, and a cut; loses only what was said meanwhile, and gives nothing twice',
+};
+
 const noServer = 'there is no server';
 const ofFile = `${noServer}, and whoever mounts files from another machine has its guarantees`;
 const listens = 'it connects to nothing: whoever sends here sends again what was not accepted';
@@ -77,6 +85,11 @@ const noReceipt = 'it connects to nothing: others send here, and what comes whil
 const noLogin = 'the protocol has no login';
 
 const says = (broker: string, test: string): Shown => ({ file: `${brokers}/${broker}.test.ts`, test });
+
+function sinkToListeners(type: string, of: string, cep: Shown): FaultRow {
+  return { type, role: 'sink', of, shown: { ...same(troubledSink), login: troubledSink, missing: named, cep } };
+}
+
 const mqttStarts = says('mqtt', 'says at the start that the broker cannot be reached, or refuses the login');
 const natsStarts = says('nats', 'says at the start that the server cannot be reached, refuses the login, or has no such stream');
 const redisStarts = says(
@@ -84,6 +97,7 @@ const redisStarts = says(
   'says at the start that the server cannot be reached, refuses the login, or has something else under the name',
 );
 const kafkaStarts = says('kafka', 'says at the start that the cluster cannot be reached, refuses the login, or has no such topic');
+const named = 'it is there as soon as somebody names it';
 const madeByWriting = 'whoever writes first makes it';
 
 const webSocket = 'unit/connectors/websocket.test.ts';
@@ -103,13 +117,15 @@ export const faultRows: readonly FaultRow[] = [
     login: kafkaStarts,
     missing: kafkaStarts,
   }),
-  source('nats', { login: natsStarts, missing: natsStarts }),
+  { ...source('nats', { login: natsStarts, missing: natsStarts }), of: 'a stream' },
+  { ...source('nats', { ...same(heardSource), cep: heardSource, login: natsStarts, missing: named }), of: 'a subject' },
   source('mqtt', {
     killed: says('mqtt', 'loses nothing when the broker is started again'),
     login: mqttStarts,
     missing: 'a topic is there as soon as somebody names it',
   }),
-  source('redis', { login: redisStarts, missing: `${madeByWriting}; what is no stream is told` }),
+  { ...source('redis', { login: redisStarts, missing: `${madeByWriting}; what is no stream is told` }), of: 'a stream' },
+  { ...source('redis', { ...same(heardSource), cep: heardSource, login: redisStarts, missing: named }), of: 'a channel' },
   source('http', { ...same(listens), login: unsigned, missing: unsigned }),
   source('websocket', {
     killed: {
@@ -125,9 +141,11 @@ export const faultRows: readonly FaultRow[] = [
   source('syslog', { ...same(noReceipt), login: noLogin, missing: 'it names nothing but its own port' }),
 
   sink('kafka'),
-  sink('nats'),
+  { ...sink('nats'), of: 'a stream' },
+  sinkToListeners('nats', 'a subject', says('nats', 'sends every output to whoever listens to a subject, over a kill of cep')),
   sink('mqtt', 'a topic is there as soon as somebody names it'),
-  sink('redis', madeByWriting),
+  { ...sink('redis', madeByWriting), of: 'a stream' },
+  sinkToListeners('redis', 'a channel', says('redis', 'sends every output to whoever listens to a channel, over a kill of cep')),
   sink('http'),
   sink('websocket'),
   sink('smtp'),

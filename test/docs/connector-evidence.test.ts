@@ -34,15 +34,17 @@ describe('the guarantees of connectors', () => {
 });
 
 describe('the faults that connectors were put through', () => {
-  it.each(faultRows)('$type as $role: each has a test that is there, or a reason', ({ shown }) => {
+  it.each(faultRows)('$type as $role ($of): each has a test that is there, or a reason', ({ shown }) => {
     for (const found of Object.values(shown)) {
       if (typeof found === 'string') expect(found).not.toBe('');
       else namesTest(found.file, found.test);
     }
   });
 
-  it('are there for every end and look-up that is built, once', () => {
+  it('are there for every end and look-up that is built, and for each kind of them once', () => {
     const built = connectors.flatMap(({ name, built: roles = [] }) => roles.map((role) => `${name} ${role}`));
-    expect(faultRows.map(({ type, role }) => `${type} ${role}`).sort()).toEqual(built.sort());
+    expect([...new Set(faultRows.map(({ type, role }) => `${type} ${role}`))].sort()).toEqual(built.sort());
+    const kinds = faultRows.map(({ type, role, of }) => `${type} ${role} ${of}`);
+    expect(kinds).toEqual([...new Set(kinds)]);
   });
 });

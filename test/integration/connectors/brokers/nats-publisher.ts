@@ -29,26 +29,42 @@ export function clientOf(port: number, options: ConnectionOptions = { user: 'cep
   return connect({ servers: `127.0.0.1:${port}`, reconnect: false, timeout: 5_000, ...options });
 }
 
-/** One message of a stream at a time. */
-export class StreamPublisher extends NumberedPublisher {
+abstract class OverNats extends NumberedPublisher {
   readonly #port: number;
-  readonly #subject: string;
+  protected readonly subject: string;
   #client: NatsConnection | undefined;
 
   constructor(port: number, subject: string) {
     super();
     this.#port = port;
-    this.#subject = subject;
+    this.subject = subject;
   }
 
-  protected override async give(number: number): Promise<void> {
+  protected async client(): Promise<NatsConnection> {
     this.#client ??= await clientOf(this.#port);
-    await this.#client.jetstream().publish(this.#subject, JSON.stringify({ event_type: 'Reading', n: number }), { timeout: 1_500 });
+    return this.#client;
   }
 
   override async leave(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
     await client?.close().catch(() => undefined);
+  }
+}
+
+/** One message of a stream at a time. */
+export class StreamPublisher extends OverNats {
+  protected override async give(number: number): Promise<void> {
+    const client = await this.client();
+    await client.jetstream().publish(this.subject, JSON.stringify({ event_type: 'Reading', n: number }), { timeout: 1_500 });
+  }
+}
+
+/** One message of a subject at a time, which the server gives to whoever listens. */
+export class SubjectPublisher extends OverNats {
+  protected override async give(number: number): Promise<void> {
+    const client = await this.client();
+    client.publish(this.subject, JSON.stringify({ event_type: 'Reading', n: number }));
+    await client.flush();
   }
 }

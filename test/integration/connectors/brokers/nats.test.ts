@@ -172,6 +172,39 @@ stream Each = Reading.from(In)
     expect(run.letters()).toEqual([]);
   });
 
+  it('sends every output to whoever listens to a subject, over a kill of cep', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Bus = nats (${servers()})
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Bus, topic: "heard")
+`,
+    );
+    const count = 20_000;
+    writeFileSync(run.path('in.jsonl'), Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const client = await clientOf(broker.port);
+    const heard: Delivered[] = [];
+    client.subscribe('heard', { callback: (_error, message) => heard.push(message.json<Delivered>()) });
+    await client.flush();
+    const ids = (): Set<string> => new Set(heard.map(({ id }) => id));
+    await run.startReading();
+    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(count / 10), { timeout: 60_000, interval: 5 });
+    await run.end('SIGKILL');
+    await run.startReading();
+    await vi.waitFor(() => expect(ids().size).toBeGreaterThanOrEqual(count), { timeout: 60_000, interval: 50 });
+    await client.close();
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(audit(heard, count).lost).toEqual([]);
+    // What comes again has the id that it had.
+    expect(ids().size).toBe(count);
+  });
+
   it('sends batches to subjects as they were given, but what is too large for the server', async () => {
     const client = await clientOf(broker.port);
     const heard: unknown[] = [];

@@ -36,6 +36,15 @@ export class ProgramRun {
     return process;
   }
 
+  get pid(): number | undefined {
+    return this.#process?.child.pid;
+  }
+
+  /** What it has said since it was started last. */
+  get said(): string {
+    return this.#process?.stderr ?? '';
+  }
+
   async end(signal: 'SIGKILL' | 'SIGINT'): Promise<Ended | undefined> {
     const process = this.#process;
     this.#process = undefined;

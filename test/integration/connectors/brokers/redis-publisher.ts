@@ -9,26 +9,39 @@ export function startRedis(): Promise<RunningBroker> {
   return RunningBroker.start({ broker: 'redis', port: 6379, command });
 }
 
-/** One entry of a stream at a time. */
-export class RedisPublisher extends NumberedPublisher {
+abstract class OverRedis extends NumberedPublisher {
   readonly #port: number;
-  readonly #stream: string;
+  protected readonly name: string;
   #client: Redis | undefined;
 
-  constructor(port: number, stream: string) {
+  constructor(port: number, name: string) {
     super();
     this.#port = port;
-    this.#stream = stream;
+    this.name = name;
   }
 
-  protected override async give(number: number): Promise<void> {
+  protected get client(): Redis {
     this.#client ??= clientOf(this.#port);
-    await this.#client.xadd(this.#stream, '*', 'event_type', 'Reading', 'n', String(number));
+    return this.#client;
   }
 
   override async leave(): Promise<void> {
     this.#client?.disconnect();
     this.#client = undefined;
+  }
+}
+
+/** One entry of a stream at a time. */
+export class RedisPublisher extends OverRedis {
+  protected override async give(number: number): Promise<void> {
+    await this.client.xadd(this.name, '*', 'event_type', 'Reading', 'n', String(number));
+  }
+}
+
+/** One message of a channel at a time, which the server gives to whoever listens. */
+export class ChannelPublisher extends OverRedis {
+  protected override async give(number: number): Promise<void> {
+    await this.client.publish(this.name, JSON.stringify({ event_type: 'Reading', n: number }));
   }
 }
 

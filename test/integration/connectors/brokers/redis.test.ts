@@ -208,6 +208,39 @@ stream Each = Reading.from(In)
     expect(run.letters()).toEqual([]);
   });
 
+  it('sends every output to whoever listens to a channel, over a kill of cep', async () => {
+    const run = begin(
+      (folder) => `
+event Reading:
+    n: int
+
+connector In = file (path: "${folder}/in.jsonl")
+connector Store = redis (${url()})
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Store, topic: "heard")
+`,
+    );
+    const count = 20_000;
+    writeFileSync(run.path('in.jsonl'), Array.from({ length: count }, (_, n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const client = clientOf(broker.port);
+    const heard: Delivered[] = [];
+    client.on('message', (_channel, text) => heard.push(JSON.parse(text) as Delivered));
+    await client.subscribe('heard');
+    const ids = (): Set<string> => new Set(heard.map(({ id }) => id));
+    await run.startReading();
+    await vi.waitFor(() => expect(heard.length).toBeGreaterThan(count / 10), { timeout: 60_000, interval: 5 });
+    await run.end('SIGKILL');
+    await run.startReading();
+    await vi.waitFor(() => expect(ids().size).toBeGreaterThanOrEqual(count), { timeout: 60_000, interval: 50 });
+    client.disconnect();
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(audit(heard, count).lost).toEqual([]);
+    // What comes again has the id that it had.
+    expect(ids().size).toBe(count);
+  });
+
   it('looks up what stands under a key, and goes on after the server was away', async () => {
     const client = clientOf(broker.port);
     await client.hset('user:ann', { role: 'admin', level: '7' });
