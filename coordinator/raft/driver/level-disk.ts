@@ -14,6 +14,8 @@ const { O_DSYNC, O_RDWR } = constants;
 
 const WRITE_BUFFER_BYTES = 16_777_216;
 
+const synced = { sync: true };
+
 type Database = Level<string, Uint8Array>;
 
 /**
@@ -99,21 +101,28 @@ export class LevelDisk {
 
   /** Where the one before it is not, so that this one may be torn. One at a time. */
   writeWitness(bytes: Uint8Array): Promise<void> {
-    return this.#strictly(async () => {
-      this.#witness ??= await open(join(this.#folder, 'witness'), O_RDWR | O_DSYNC);
-      await writeAt(this.#witness.fd, bytes, this.#slot * slotBytes);
+    return this.#strictly(() => (this.#witness === undefined ? this.#openWitness(bytes) : this.#writeSlot(this.#witness, bytes)));
+  }
+
+  async #openWitness(bytes: Uint8Array): Promise<void> {
+    this.#witness = await open(join(this.#folder, 'witness'), O_RDWR | O_DSYNC);
+    await this.#writeSlot(this.#witness, bytes);
+  }
+
+  #writeSlot(witness: FileHandle, bytes: Uint8Array): Promise<void> {
+    return writeAt(witness.fd, bytes, this.#slot * slotBytes).then(() => {
       this.#slot = this.#slot === 0 ? 1 : 0;
     });
   }
 
-  async #batch(operations: readonly Operation[]): Promise<void> {
+  #batch(operations: readonly Operation[]): Promise<void> {
     if (this.#database === undefined) throw new Error(`the database in '${this.#folder}' could not be opened`);
     const batch = this.#database.batch();
     for (const operation of operations) {
       if (operation.type === 'put') batch.put(operation.key, operation.value);
       else batch.del(operation.key);
     }
-    await batch.write({ sync: true });
+    return batch.write(synced);
   }
 
   async #strictly(work: () => Promise<void>): Promise<void> {

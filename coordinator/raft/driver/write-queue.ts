@@ -65,8 +65,7 @@ export class WriteQueue {
   }
 
   async #do(taken: readonly Queued[]): Promise<void> {
-    const operations = taken.flatMap(({ step }) => step.operations);
-    const witness = taken.findLast(({ step }) => step.witness !== undefined)?.step.witness;
+    const { operations, witness } = together(taken.map(({ step }) => step));
     const sealed = witness && sealWitness(witness, operations);
     const { writeBatch, writeWitness } = this.#disk;
     if (sealed?.hasBatch) {
@@ -91,8 +90,29 @@ export class WriteQueue {
   }
 }
 
-/** Neither is on its way any more when this settles. */
-async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
-  const failed = (await Promise.allSettled([one, other])).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
+/** All operations, and the newest witness. Mostly there is one step, which needs no copy. */
+function together(steps: readonly Step[]): Step {
+  const [first] = steps;
+  if (steps.length === 1 && first !== undefined) return first;
+  const witness = steps.findLast((step) => step.witness !== undefined)?.witness;
+  return { operations: steps.flatMap(({ operations }) => operations), witness };
+}
+
+/** Neither is on its way any more when this settles. Without a promise more than it takes: it is done for each write. */
+function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let left = 2;
+    let failed: { readonly cause: unknown } | undefined;
+    const settled = (): void => {
+      if (--left > 0) return;
+      if (failed === undefined) resolve();
+      else reject(failed.cause);
+    };
+    const rejected = (cause: unknown): void => {
+      failed ??= { cause };
+      settled();
+    };
+    one.then(settled, rejected);
+    other.then(settled, rejected);
+  });
 }

@@ -15,7 +15,9 @@ export class FramedSocket {
   #reader: FrameReader;
   #reason: string | undefined;
   #isOver = false;
-  #isCorked = false;
+  /** Of this event. */
+  #frames: Uint8Array[] = [];
+  #framesBytes = 0;
 
   /** `bytesMax`: of a packet, for now. */
   constructor(socket: Socket, bytesMax: number) {
@@ -43,18 +45,23 @@ export class FramedSocket {
 
   /** False when it is dropped. What is sent because of one event leaves together, before what waits behind it begins. */
   send(packet: Uint8Array): boolean {
-    const { socket } = this;
-    if (this.#isOver || socket.writableLength > writableBytesMax) return false;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      socket.cork();
-      queueMicrotask(() => {
-        this.#isCorked = false;
-        socket.uncork();
-      });
-    }
-    socket.write(frameOf(packet));
+    if (this.#isOver || this.socket.writableLength + this.#framesBytes > writableBytesMax) return false;
+    const frame = frameOf(packet);
+    this.#framesBytes += frame.length;
+    if (this.#frames.push(frame) === 1) queueMicrotask(() => this.#flush());
     return true;
+  }
+
+  /** By one call to the system. A corked socket has more work with the one frame that there mostly is. */
+  #flush(): void {
+    const { socket } = this;
+    const frames = this.#frames;
+    this.#frames = [];
+    this.#framesBytes = 0;
+    if (socket.destroyed) return;
+    if (frames.length > 1) socket.cork();
+    for (const frame of frames) socket.write(frame);
+    if (frames.length > 1) socket.uncork();
   }
 
   /** Ends it at once. */
@@ -67,6 +74,7 @@ export class FramedSocket {
   /** Ends it when what was sent has left. */
   end(): void {
     this.#isOver = true;
+    this.#flush();
     this.socket.end();
     this.socket.destroySoon();
   }

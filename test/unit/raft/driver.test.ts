@@ -48,8 +48,10 @@ class Node {
 
   /** The index up to which commands were taken. */
   index = 0;
+  batches = 0;
 
   take(batch: readonly Delivered[]): void {
+    this.batches++;
     if (this.#holds) this.#held.push(batch);
     else this.#apply(batch);
   }
@@ -231,6 +233,33 @@ describe('the driver of a Raft node', () => {
     expect(node(slow).held).toBeLessThan(25);
     node(slow).letGo();
     await agreed(commands);
+  }, 60_000);
+
+  it('hands on at once what somebody here waits for, and elsewhere together what is committed within a few milliseconds', async () => {
+    for (const id of [1, 2, 3]) await start(id);
+    const first = await leader();
+    const follower = node([1, 2, 3].find((id) => id !== first) as number);
+    await proposed(first, 'a');
+    await agreed(['a']);
+    const { batches } = follower;
+    // The clock stands still.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      for (const text of ['b', 'c', 'd']) await proposed(first, text);
+      expect(node(first).commands).toEqual(['a', 'b', 'c', 'd']);
+      // It learns from the entry behind it that 'c' is committed.
+      const { commit } = node(first).driver.view.log;
+      for (const until = performance.now() + wait.timeout; follower.driver.view.log.commit < commit - 1; ) {
+        if (performance.now() > until) throw new Error('the follower does not hear of the commit');
+        await new Promise((resume) => setImmediate(resume));
+      }
+      expect(follower.commands).toEqual(['a']);
+      vi.advanceTimersByTime(5);
+      expect(follower.commands.slice(0, 3)).toEqual(['a', 'b', 'c']);
+      expect(follower.batches).toBe(batches + 1);
+    } finally {
+      vi.useRealTimers();
+    }
   }, 60_000);
 
   it('reads what was acknowledged, and nothing where a majority is out of reach', async () => {
