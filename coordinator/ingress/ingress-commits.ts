@@ -25,9 +25,11 @@ const COMMAND_BYTES_MAX = bounds.ingressCommandCharsMax / 2;
 const WAITING_BYTES_MAX = 33_554_432;
 /** One is written while the next one is gathered and on its way. */
 const UNDER_WAY_MAX = 2;
+/** With less than that, what waits is left to wait for more: the next command, and the delivery behind it, cost as much for one event as for many. */
+const WORTH_BYTES_MIN = 16_384;
 
 /**
- * Puts events into the log. What comes while commands are under way goes into the next one together: a command costs the members nearly
+ * Puts events into the log. What comes while a command is under way goes into the next one together: a command costs the members nearly
  * the same whatever is in it. What waits for the same group of pipelines keeps its order; groups take turns, so that none waits for all
  * that another one brings.
  */
@@ -51,16 +53,21 @@ export class IngressCommits {
       const queue = this.#waiting.get(append.groupId) ?? [];
       this.#waiting.set(append.groupId, queue);
       queue.push({ ...append, bytes, resolve, reject });
-      if (this.#underWay >= UNDER_WAY_MAX) return;
+      if (!this.#isWorthOneMore(this.#underWay)) return;
       this.#underWay++;
-      // Whatever comes in the same moment goes with it.
-      queueMicrotask(() => void this.#commitAll());
+      // Whatever comes in the same turn of the loop goes with it.
+      setImmediate(() => void this.#commitAll());
     });
   }
 
   async #commitAll(): Promise<void> {
-    while (this.#waiting.size > 0) await this.#commit(this.#take());
+    while (this.#waiting.size > 0 && this.#isWorthOneMore(this.#underWay - 1)) await this.#commit(this.#take());
     this.#underWay--;
+  }
+
+  /** Whether what waits is to go while so many commands are under way. */
+  #isWorthOneMore(underWay: number): boolean {
+    return underWay === 0 || (underWay < UNDER_WAY_MAX && this.#waitingBytes >= WORTH_BYTES_MIN);
   }
 
   async #commit(together: readonly Waiting[]): Promise<void> {
