@@ -6,6 +6,7 @@ import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
 import { type ClusterState, type IngressLog, ingressKey, type Placement, type Worker } from '../state/cluster-state.ts';
+import { joinedTexts } from '../state/joined-texts.ts';
 import { type DeliveryAnswer, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 
 export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | 'is_repeat' | 'errors' | 'output_events'> & {
@@ -192,13 +193,13 @@ export class Deliveries {
 
   async #send(sending: Sending): Promise<void> {
     const { placement, worker, cursor, first } = sending;
-    const { text, last } = this.#bodyOf(sending);
+    const { body, last } = this.#bodyOf(sending);
     cursor.requests++;
     cursor.sent = Math.max(cursor.sent, last);
     // What follows need not wait for this one.
     this.deliver(placement.id);
     try {
-      const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, text);
+      const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, body);
       for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
       // Not all of it had room: what is on its way behind it will be refused.
@@ -240,24 +241,26 @@ export class Deliveries {
     return 0;
   }
 
-  #bodyOf({ placement, cursor, log, first }: Sending): { readonly text: string; readonly last: number } {
+  #bodyOf({ placement, cursor, log, first }: Sending): { readonly body: Uint8Array; readonly last: number } {
     const { ingress } = this.#group.state;
     const most = first <= cursor.aloneUpTo ? 1 : BATCHES_PER_DELIVERY_MAX;
-    const batches: string[] = [];
+    const from = `{"placement_id":"${externalSource}","epoch":0}`;
+    const pieces = [`{"epoch":${placement.epoch},"from":${from},"batches":[`];
+    let count = 0;
     let chars = 0;
     for (let sequence = first; sequence <= log.last; sequence++) {
       const key = ingressKey(placement.id, sequence);
       const batch = ingress.get(key);
-      if (batch === undefined || batches.length >= most) break;
-      if (batches.length > 0 && chars + batch.events.length > CHARS_PER_DELIVERY_MAX) break;
+      if (batch === undefined || count >= most) break;
+      if (count > 0 && chars + batch.events.length > CHARS_PER_DELIVERY_MAX) break;
       // Of what no worker takes nothing is left but its place.
       const events = this.#refused.has(key) ? '[]' : batch.events;
-      batches.push(`{"sequence":${sequence},"received_at":${batch.receivedAtMs},"events":${events}}`);
+      pieces.push(`${count === 0 ? '' : '},'}{"sequence":${sequence},"received_at":${batch.receivedAtMs},"events":`, events);
+      count++;
       chars += events.length;
     }
-    const from = `{"placement_id":"${externalSource}","epoch":0}`;
-    const text = `{"epoch":${placement.epoch},"from":${from},"batches":[${batches.join(',')}]}`;
-    return { text, last: first + batches.length - 1 };
+    pieces.push(count === 0 ? ']}' : '}]}');
+    return { body: joinedTexts(pieces), last: first + count - 1 };
   }
 
   #settle(placementId: string, taken: BatchResult): void {

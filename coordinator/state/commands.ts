@@ -12,6 +12,7 @@ import { checkpointCommands, migrationCommands, placementCommands } from './comm
 import { scalingCommands } from './commands/scaling.ts';
 import { workerCommands } from './commands/workers.ts';
 import { FIRST_FORMAT, LATEST_FORMAT } from './format.ts';
+import { joinedTexts } from './joined-texts.ts';
 import { type RequestId, requestIdSchema } from './request-id.ts';
 
 export type { RequestId } from './request-id.ts';
@@ -101,12 +102,12 @@ export function encodeProposal({ command, request, atMs }: Proposal): Uint8Array
   const problem = payloadProblem(command);
   invariant(problem === undefined, `a proposal is no ${type}: ${problem}`);
   const { texts, ...rest } = payload as { readonly texts?: readonly string[] };
-  const raw = (texts ?? []).map((text) => Buffer.from(text));
-  const head = { format: formatOf(command), ...(texts && { texts: raw.map(({ length }) => length) }) };
+  const lengths = texts?.map((text) => Buffer.byteLength(text));
+  const head = { format: formatOf(command), ...(lengths && { texts: lengths }) };
   const named = { ...head, type, payload: rest, at: atMs, ...(request === undefined ? {} : { request }) };
   invariant(proposals.Check(named), `the request of a proposal, or its time ${atMs}, does not have its shape`);
   const line = JSON.stringify(named);
-  const bytes = Buffer.concat(texts === undefined ? [Buffer.from(line)] : [Buffer.from(`${line}\n`), ...raw]);
+  const bytes = texts === undefined ? Buffer.from(line) : joinedTexts([`${line}\n`, ...texts]);
   invariant(bytes.length <= PROPOSAL_BYTES_MAX, `a proposal has ${bytes.length} bytes`);
   return bytes;
 }

@@ -86,9 +86,9 @@ export class WorkerClient {
     return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
   }
 
-  /** @param bodyText The delivery as JSON, so that events go on as they came. */
-  deliver(at: PlacementAddress, bodyText: string): Promise<DeliveryAnswer> {
-    return this.#ask('POST', at, { path: '/events', bodyText, deadlineMs: DELIVERY_MS_MAX });
+  /** @param json The delivery, so that events go on as they came. */
+  deliver(at: PlacementAddress, json: Uint8Array): Promise<DeliveryAnswer> {
+    return this.#ask('POST', at, { path: '/events', json, deadlineMs: DELIVERY_MS_MAX });
   }
 
   /** Lines of a process, for as long as it lives. @throws what the door throws */
@@ -103,15 +103,15 @@ export class WorkerClient {
   async #ask<T>(
     method: 'GET' | 'PUT' | 'POST' | 'DELETE',
     { address, placementId }: PlacementAddress,
-    { path = '', body, bodyText, deadlineMs }: { path?: string; body?: unknown; bodyText?: string; deadlineMs: number },
+    { path = '', body, json, deadlineMs }: { path?: string; body?: unknown; json?: Uint8Array; deadlineMs: number },
   ): Promise<T> {
     const target = new URL(`${address.replace(/\/+$/, '')}${placementsPath}/${encodeURIComponent(placementId)}${path}`);
-    const text = bodyText ?? (body === undefined ? null : JSON.stringify(body));
-    const headers = text === null ? this.#headers : { ...this.#headers, 'content-type': 'application/json' };
+    const sent = json ?? (body === undefined ? null : JSON.stringify(body));
+    const headers = sent === null ? this.#headers : { ...this.#headers, 'content-type': 'application/json' };
     let status: number;
     let answered: string;
     try {
-      const answer = await this.#web.request(target, { method, headers, body: text, deadlineMs, silenceMs: deadlineMs });
+      const answer = await this.#web.request(target, { method, headers, body: sent, deadlineMs, silenceMs: deadlineMs });
       status = answer.statusCode;
       answered = await answer.body.text();
     } catch (cause) {

@@ -148,10 +148,10 @@ export class SimulatedCluster {
       reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
       checkpoint: ({ address, placementId }, epoch) =>
         ask(address, (worker) => worker.act((table) => table.get(placementId).checkpoint(epoch))),
-      deliver: ({ address, placementId }, text) =>
+      deliver: ({ address, placementId }, json) =>
         ask(address, (worker) =>
           worker.act(async (table) => {
-            const body = JSON.parse(text);
+            const body = JSON.parse(Buffer.from(json).toString());
             const { received, durable, results } = await table.get(placementId).intake(body.epoch).deliver(body);
             return { received, durable, results: results.map(({ sequence, isRepeat }) => resultOf(sequence, isRepeat)) };
           }),
