@@ -1,5 +1,5 @@
 import { bounds } from './bounds.ts';
-import { type ClusterState, type Json, type Session, useKey } from './cluster-state.ts';
+import { type ClusterState, type Json, type Session, type SessionResult, useKey } from './cluster-state.ts';
 import type { CommandResult, Place, Refusal } from './commands/outcome.ts';
 import type { RequestId } from './request-id.ts';
 
@@ -48,9 +48,16 @@ export function withResult(
   // Others of the session were in the same command.
   if (before !== undefined && sequence < before.lowest) return state;
   const lowest = Math.max(before?.lowest ?? 1, Math.min(lowestUnacknowledged, sequence));
-  const kept = (before?.results ?? []).filter((result) => result.sequence >= lowest && result.sequence !== sequence);
-  const results = [...kept, { sequence, digest, value, chars: JSON.stringify(value).length }];
-  const chars = results.reduce((sum, result) => sum + result.chars, 0);
+  const results: SessionResult[] = [];
+  const own = { sequence, digest, value, chars: JSON.stringify(value).length };
+  let { chars } = own;
+  // Every event that comes alone passes here, and there are as many results as requests under way: they are gone through once.
+  for (const result of before?.results ?? []) {
+    if (result.sequence < lowest || result.sequence === sequence) continue;
+    results.push(result);
+    chars += result.chars;
+  }
+  results.push(own);
   const session: Session = { id, lowest, results, usedIndex: place.index, usedAtMs: place.nowMs, chars };
   const byUse = before === undefined ? state.sessionsByUse : state.sessionsByUse.delete(useKey(before));
   return {
@@ -62,7 +69,8 @@ export function withResult(
 }
 
 function roomProblem(state: ClusterState, session: Session | undefined, lowest: number): CommandResult | undefined {
-  const waiting = session?.results.filter((result) => result.sequence >= lowest).length ?? 0;
+  let waiting = 0;
+  for (const { sequence } of session?.results ?? []) if (sequence >= lowest) waiting++;
   const isFull = session === undefined && state.sessions.size >= bounds.sessionsMax;
   const hasRoom = waiting < bounds.sessionResultsMax && !isFull && state.sessionChars < bounds.sessionCharsMax;
   return hasRoom ? undefined : refusal(full);

@@ -43,7 +43,9 @@ export class Table<V> {
       keys: isNew ? chunk.keys.toSpliced(at, 0, key) : chunk.keys,
       values: chunk.values.toSpliced(at, isNew ? 0 : 1, value),
     };
-    return new Table(this.#chunks.toSpliced(index, 1, ...divided(changed)), this.size + (isNew ? 1 : 0));
+    // What is only ever added at the end leaves full chunks behind, which are half as many.
+    const isAtEnd = at === chunk.keys.length && index >= this.#chunks.length - 1;
+    return new Table(this.#chunks.toSpliced(index, 1, ...divided(changed, isAtEnd)), this.size + (isNew ? 1 : 0));
   }
 
   delete(key: string): Table<V> {
@@ -124,12 +126,11 @@ function placeOf(keys: readonly string[], key: string): number {
   return low;
 }
 
-function divided<V>(chunk: Chunk<V>): readonly Chunk<V>[] {
-  const { keys, values } = chunk;
-  if (keys.length <= CHUNK_MAX) return [chunk];
-  const half = keys.length >>> 1;
+function divided<V>({ keys, values }: Chunk<V>, isAtEnd: boolean): readonly Chunk<V>[] {
+  if (keys.length <= CHUNK_MAX) return [{ keys, values }];
+  const at = isAtEnd ? CHUNK_MAX : keys.length >>> 1;
   return [
-    { keys: keys.slice(0, half), values: values.slice(0, half) },
-    { keys: keys.slice(half), values: values.slice(half) },
+    { keys: keys.slice(0, at), values: values.slice(0, at) },
+    { keys: keys.slice(at), values: values.slice(at) },
   ];
 }
