@@ -27,6 +27,7 @@ export const stateful: Readonly<Record<string, string>> = {
   timers: `${TYPES}stream S = timer(4s).emit(now: timestamp)\nstream T = A.where(v > 2).emit(v: v)`,
   sequences: `${TYPES}stream S = A as a -> B as b within 20s .partition_by(k).emit(a: a.v, b: b.v)\nstream T = A as a -> B where v > a.v as b within 20s .emit(a: a.v, b: b.v)`,
   closures: `${TYPES}stream S = A as a -> A+ where v > a.v as more -> B as b within 30s .partition_by(k).emit(a: a.v, n: count(more), b: b.v)`,
+  'closures that are read': `${TYPES}stream S = A as a -> A+ as more -> B as b within 30s .partition_by(k).emit(a: a.v, n: count(more), s: sum(more.v), all: collect(more.v), b: b.v)\nstream T = A as a -> A+ as more -> B where v > 4 as b within 60s .watermark(out_of_order: 3s).emit(a: a.v, s: sum(more.v), l: last(more.k), b: b.v)`,
   'closures one by one': `${TYPES}stream S = A as a -> A+ where v > a.v as more .each().within(30s).partition_by(k).emit(a: a.v, n: count(more))\nstream T = A as a -> A+ as more -> B as b .subsets(limit: 20).within(12s).emit(a: a.v, n: count(more), b: b.v)\nstream U = A as a -> A+ as more -> B as b within 30s .increasing(v).after_match(skip_past_last).emit(n: count(more), b: b.v)`,
   absences: `${TYPES}stream S = A as a -> NOT B within 6s .partition_by(k).emit(k: a.k, v: a.v)`,
   'patterns of groups': `${TYPES}stream S = A as a -> (B as b AND A as c) within 20s .emit(a: a.v, b: b.v, c: c.v)\nstream T = A as a -> (B as b OR A as c) within 20s .emit(a: a.v)`,

@@ -83,6 +83,7 @@ describe.each(Object.entries(ways))('%s', (_way, options) => {
 const earlierFormats = [
   [FIRST_STATE_FORMAT, '-run-by-run.state'],
   [2, '-member-by-member.state'],
+  [3, '-counted.state'],
 ] as const;
 
 describe.each(earlierFormats)('an engine that writes format %i of states', (format, ending) => {

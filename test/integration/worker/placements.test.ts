@@ -143,7 +143,7 @@ describe('the format of a state', () => {
     stub.stateFormat = LATEST_STATE_FORMAT + 7; // Of a later version yet: what this one has not, it cannot write.
     await heartbeat(stub);
     await one.post(id, 'checkpoint', { epoch: 1 });
-    expect(newest(stub)).toContain('"pattern 3"');
+    expect(newest(stub)).toContain('"pattern 4"');
   });
 
   it('is an earlier one again, with no event, once a worker is there that reads no later one', async () => {
@@ -155,7 +155,7 @@ describe('the format of a state', () => {
     await heartbeat(stub);
     await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'k', 1)] });
     await one.post(id, 'checkpoint', { epoch: 1 });
-    expect(newest(stub)).toContain('"pattern 3"');
+    expect(newest(stub)).toContain('"pattern 4"');
     stub.stateFormat = 1;
     await until(() => newest(stub).includes('"pattern 1"'));
     const { sequence } = stub.manifests.get(id) as { sequence: number };

@@ -1,11 +1,23 @@
 import type { Binding, Row } from '../operators/row.ts';
 
+/** Rows of events that came one behind the other. Captures of many runs stand for those up to some position in it. */
+export interface RowBlock {
+  at(position: number): Row | undefined;
+}
+
+/** Which rows a capture of several events stands for: those of a block up to this position. */
+export interface BlockEnd {
+  readonly block: RowBlock;
+  readonly end: number;
+}
+
 /**
  * One event that a run has taken, on top of those taken before it in the same slot. Runs that branch share what lies
  * below; nothing is ever changed but the memo.
  *
- * In a run of a kernel, which is saved or shown or goes on in the matcher, it may stand for several events one behind the other of which
- * nothing is kept but the last one: a thousand runs that have counted a thousand events each are not a million captures.
+ * In a run of a kernel, which is saved or shown or goes on in the matcher, it may stand for several events one behind the other: a
+ * thousand runs that have taken a thousand events each are not a million captures. Of these events the rows stand in a block that runs
+ * share, or nothing is kept but the last one.
  */
 export class Capture {
   readonly row: Row;
@@ -16,18 +28,21 @@ export class Capture {
   readonly previous: Capture | null;
   /** For so many events it stands: the others are at the positions, and the elements, right before. */
   readonly times: number;
+  /** Where their rows are; null where its own row stands for all of them. */
+  readonly rowsIn: BlockEnd | null;
   readonly length: number;
   /** The first of its slot. */
   readonly oldest: Capture;
   /** Rows of this slot in order; the first `length` of them are this capture's. Handed on to the capture on top of it. */
   #rows: Row[] | null = null;
 
-  constructor(row: Row, at: number, element: number, previous: Capture | null, times = 1) {
+  constructor(row: Row, at: number, element: number, previous: Capture | null, times = 1, rowsIn: BlockEnd | null = null) {
     this.row = row;
     this.at = at;
     this.element = element;
     this.previous = previous;
     this.times = times;
+    this.rowsIn = rowsIn;
     this.length = (previous?.length ?? 0) + times;
     this.oldest = previous === null ? this : previous.oldest;
   }
@@ -47,8 +62,8 @@ export class Capture {
     }
     const rows = below === null ? [] : below.#handOn();
     for (let index = missing.length - 1; index >= 0; index--) {
-      const { row, times } = missing[index] as Capture;
-      for (let count = 0; count < times; count++) rows.push(row);
+      const capture = missing[index] as Capture;
+      for (let before = capture.times - 1; before >= 0; before--) rows.push(rowBefore(capture, before));
     }
     this.#rows = rows;
     return rows;
@@ -104,7 +119,12 @@ function shorten(capture: Capture | null, length: number): Capture | null {
   while (rest !== null && rest.length - rest.times >= length) rest = rest.previous;
   if (rest === null || rest.length === length) return rest;
   const cut = rest.length - length;
-  return earlier(rest, cut, { previous: rest.previous, times: rest.times - cut });
+  const { rowsIn } = rest;
+  return earlier(rest, cut, {
+    previous: rest.previous,
+    times: rest.times - cut,
+    rowsIn: rowsIn && { block: rowsIn.block, end: rowsIn.end - cut },
+  });
 }
 
 /** The newest event of all; null when nothing was taken. */
@@ -134,13 +154,31 @@ export function capturesOneByOne(captures: Captures, rowOf: (row: Row) => Row = 
     const held = heldInOrder(top);
     if (top === null || held.length === top.length) return top;
     let made: Capture | null = null;
-    for (const capture of held) {
-      const { row } = capture;
-      for (let left = capture.times - 1; left >= 0; left--)
-        made = earlier(capture, left, { row: left > 0 ? rowOf(row) : row, previous: made });
+    for (const capture of held) made = eachOf(capture, made, rowOf);
+    return made;
+  });
+}
+
+/** The same without blocks: each event whose row stands in one has a capture with a row of its own. */
+export function capturesWithoutBlocks(captures: Captures, copyOf: (row: Row) => Row): Captures {
+  return captures.map((top) => {
+    let made: Capture | null = null;
+    for (const capture of heldInOrder(top)) {
+      const { row, at, element, times, rowsIn } = capture;
+      made = rowsIn === null ? new Capture(row, at, element, made, times) : eachOf(capture, made, copyOf, copyOf(row));
     }
     return made;
   });
+}
+
+/** One capture for each event of a capture, on top of others. */
+function eachOf(capture: Capture, below: Capture | null, rowOf: (row: Row) => Row, last = capture.row): Capture {
+  let made = below;
+  for (let left = capture.times - 1; left >= 0; left--) {
+    const row = left > 0 ? rowOf(rowBefore(capture, left)) : last;
+    made = earlier(capture, left, { row, previous: made });
+  }
+  return made as Capture;
 }
 
 /** Where matches are made of some of the elements of a closure, each has a capture. */
@@ -148,13 +186,24 @@ export function elementsOneByOne(captures: Captures): Captures {
   return captures.some((top) => top !== null && top.element >= 0) ? capturesOneByOne(captures) : captures;
 }
 
+/** The row of the event so many before that of a capture, of those that it stands for. */
+function rowBefore({ row, rowsIn }: Capture, before: number): Row {
+  return rowsIn === null ? row : (rowsIn.block.at(rowsIn.end - before) as Row);
+}
+
 /** The capture of the event so many before that of this one, of those that this one stands for. */
 function earlier(
-  { row: own, at, element }: Capture,
+  capture: Capture,
   before: number,
-  { row = own, previous = null, times = 1 }: Partial<Pick<Capture, 'row' | 'previous' | 'times'>> = {},
+  {
+    row = rowBefore(capture, before),
+    previous = null,
+    times = 1,
+    rowsIn = null,
+  }: Partial<Pick<Capture, 'row' | 'previous' | 'times' | 'rowsIn'>> = {},
 ): Capture {
-  return new Capture(row, at - before, element < 0 ? element : element - before, previous, times);
+  const { at, element } = capture;
+  return new Capture(row, at - before, element < 0 ? element : element - before, previous, times, rowsIn);
 }
 
 /**

@@ -15,7 +15,7 @@ import {
 } from '../state/columns.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { rowColumn } from '../state/row-column.ts';
-import { Capture, type Captures, capturesOneByOne, heldInOrder } from './captures.ts';
+import { Capture, type Captures, capturesOneByOne, capturesWithoutBlocks, heldInOrder, type RowBlock } from './captures.ts';
 import { earlierState, membersOfUnnamed } from './earlier-runs.ts';
 import type { PatternMemory } from './pattern-memory.ts';
 import type { PartialMatch } from './run.ts';
@@ -28,6 +28,8 @@ interface SavedCapture {
   readonly at: number;
   readonly element: number;
   readonly times: number;
+  /** The rows of the others are right before that one; otherwise it is the row of all. */
+  readonly isBlock: boolean;
 }
 
 type SavedCaptures = readonly (readonly SavedCapture[])[];
@@ -47,80 +49,90 @@ interface Content extends Omit<PatternMemory, 'runs'> {
   readonly runs: Listed<SavedRun>;
 }
 
-const eachMembers = recordColumn<Omit<SavedCapture, 'times'>>({ row: numberColumn, at: numberColumn, element: numberColumn });
-const members = recordColumn<SavedCapture>({ row: numberColumn, at: numberColumn, element: numberColumn, times: sameColumn(count) });
+const oneEach = recordColumn<Omit<SavedCapture, 'times' | 'isBlock'>>({ row: numberColumn, at: numberColumn, element: numberColumn });
+const counted = recordColumn<Omit<SavedCapture, 'isBlock'>>({
+  row: numberColumn,
+  at: numberColumn,
+  element: numberColumn,
+  times: sameColumn(count),
+});
+const members = recordColumn<SavedCapture>({
+  row: numberColumn,
+  at: numberColumn,
+  element: numberColumn,
+  times: sameColumn(count),
+  isBlock: sameColumn(flag),
+});
 
-/** In version 2 each capture stands for one event. */
-const capturesOneEach = listColumn(
-  listColumn<SavedCapture>({
-    save: eachMembers.save,
-    load: (saved, length) => {
-      const read = eachMembers.readers(saved, length);
-      return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: 1 });
-    },
+/** By version, from 2: in version 2 each capture stands for one event, in version 3 all of its events have its row. */
+const savedCaptures: Readonly<Record<number, Column<SavedCaptures>>> = {
+  2: capturesAs(oneEach.save, (saved, length) => {
+    const read = oneEach.readers(saved, length);
+    return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: 1, isBlock: false });
   }),
-);
+  3: capturesAs(counted.save, (saved, length) => {
+    const read = counted.readers(saved, length);
+    return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: read.times(at), isBlock: false });
+  }),
+  4: capturesAs(members.save, (saved, length) => {
+    const read = members.readers(saved, length);
+    return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: read.times(at), isBlock: read.isBlock(at) });
+  }),
+};
 
-const savedCaptures = listColumn(
-  listColumn<SavedCapture>({
-    save: members.save,
-    load: (saved, length) => {
-      const read = members.readers(saved, length);
-      return (at) => ({ row: read.row(at), at: read.at(at), element: read.element(at), times: read.times(at) });
-    },
-  }),
-);
+function capturesAs(save: Column<SavedCapture>['save'], load: Column<SavedCapture>['load']): Column<SavedCaptures> {
+  return listColumn(listColumn({ save, load }));
+}
 
 /** The state of a pattern, each event that runs hold once. */
 export function patternState(space: StateSpace): Codec<PatternMemory> {
-  return latest({ save: (state) => space.save(state), load: onceEach((saved) => space.load(anyValue.load(saved))) });
+  return versionOf(LATEST, { save: (state) => space.save(state), load: onceEach((saved) => space.load(anyValue.load(saved))) });
 }
 
 /** Where runs stand is not looked at when a state is written in an earlier form: it is saved alike. */
 const asSaved = anyValue as unknown as Codec<SavedRun['state']>;
 
-/** What version 2 of a pattern's state had, of one that was saved in version 3: a capture and a row for each event. */
+/** What version 3 of a pattern's state had, of one that was saved in version 4: a row for each event of each run. */
+export function patternWithoutBlocks(saved: Value): Value {
+  return inVersion(3, saved, (captures) => capturesWithoutBlocks(captures, copyOf));
+}
+
+/** What version 2 had, of one that was saved in version 3: a capture and a row for each event. */
 export function patternOneByOne(saved: Value): Value {
-  const { runs, ...memory } = latest(asSaved).load(saved);
+  return inVersion(2, saved, (captures) => capturesOneByOne(captures, copyOf));
+}
+
+/** What version 1 of a pattern's state had, of one that was saved in version 2. */
+export function earlierPattern(saved: Value): Value {
+  return ['pattern 1', ...earlierState(asSaved).save(versionOf(2, asSaved).load(saved))];
+}
+
+/** A state of the version after this one. `changed`: the captures of a run as this version has them. */
+function inVersion(version: number, saved: Value, changed: (captures: Captures) => Captures): Value {
+  const { runs, ...memory } = versionOf(version + 1, asSaved).load(saved);
   const each = Array.from(runs, ({ progress, accepted, ...run }) => ({
     ...run,
-    progress: { ...progress, captures: capturesOneByOne(progress.captures, copyOf) },
-    accepted: accepted && capturesOneByOne(accepted, copyOf),
+    progress: { ...progress, captures: changed(progress.captures) },
+    accepted: accepted && changed(accepted),
   }));
-  return ['pattern 2', ...membersOf({ ...memory, runs: each }, version2(asSaved))];
+  return versionOf(version, asSaved).save({ ...memory, runs: each });
 }
 
 const copyOf = (row: Row): Row => ({ ...row });
 
-/** What version 1 of a pattern's state had, of one that was saved in version 2. */
-export function earlierPattern(saved: Value): Value {
-  return ['pattern 1', ...earlierState(asSaved).save(version2(asSaved).load(saved))];
-}
+const LATEST = 4;
 
-/** Behind the name and the version. */
-function membersOf(memory: PatternMemory, codec: Codec<PatternMemory>): ValueArray {
-  return (codec.save(memory) as ValueArray).slice(1);
-}
-
-function version2(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
-  const earlier = earlierState(savedProgress);
-  const own: Codec<PatternMemory> = codecOf(savedProgress, capturesOneEach, {
-    version: 2,
-    upgrade: { 1: (saved) => membersOf(earlier.load(saved), own) },
-  });
-  return own;
-}
-
-function latest(savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
-  const [first, second] = [earlierState(savedProgress), version2(savedProgress)];
-  const own: Codec<PatternMemory> = codecOf(savedProgress, savedCaptures, {
-    version: 3,
-    upgrade: {
-      1: (saved) => membersOf(first.load(saved), second),
-      2: (saved) => membersOf(second.load(['pattern 2', ...saved]), own),
-    },
-  });
-  return own;
+/** The codec of a version from 2 on. */
+function versionOf(version: number, savedProgress: Codec<SavedRun['state']>): Codec<PatternMemory> {
+  const upgrade: Record<number, (members: ValueArray) => ValueArray> = {};
+  for (let before = 1; before < version; before++) {
+    upgrade[before] = (saved) => {
+      const memory =
+        before === 1 ? earlierState(savedProgress).load(saved) : versionOf(before, savedProgress).load([`pattern ${before}`, ...saved]);
+      return (versionOf(before + 1, savedProgress).save(memory) as ValueArray).slice(1);
+    };
+  }
+  return codecOf(savedProgress, savedCaptures[version] as Column<SavedCaptures>, { version, upgrade });
 }
 
 function codecOf(
@@ -169,56 +181,92 @@ function codecOf(
     save: (memory) => savedContent.save(contentOf(memory)),
     load: (saved: Value | undefined) => {
       const { rows, runs, shared, ...memory } = savedContent.load(saved);
-      return { ...memory, runs: runsOf(runs, { rowAt: rowsOf(rows, shared), received: memory.received }) };
+      return { ...memory, runs: runsOf(runs, { rows: rowsOf(rows, shared), received: memory.received }) };
     },
   };
 }
 
 function contentOf({ runs, ...memory }: PatternMemory): Content {
   const all = [...runs];
-  const { rows, shared } = heldRows(all);
-  const positions = new Map(rows.map((row, position) => [row, position]));
+  const held = new HeldRows(all);
   const saved = all.map(({ key, began, firstTime, lastTime, progress, accepted, emittedElements, hasMatched }) => {
     const { state, base, captures } = progress;
-    const taken = { captures: savedOf(captures, positions), accepted: accepted && savedOf(accepted, positions) };
+    const taken = { captures: held.saved(captures), accepted: accepted && held.saved(accepted) };
     return { key, began, firstTime, lastTime, state, base, ...taken, emittedElements, hasMatched };
   });
-  return { ...memory, shared, rows, runs: saved };
+  return { ...memory, shared: held.shared, rows: held.rows, runs: saved };
 }
 
-/** Each row that the runs hold, once; those in front that are held more than once. */
-function heldRows(runs: readonly PartialMatch[]): { readonly rows: readonly Row[]; readonly shared: number } {
-  const held = new Set<Row>();
-  const more = new Set<Row>();
-  for (const { progress, accepted } of runs) {
-    for (const top of [...progress.captures, ...(accepted ?? [])]) {
-      for (let capture = top; capture !== null; capture = capture.previous) (held.has(capture.row) ? more : held).add(capture.row);
+/** The rows that runs hold, each once: in front those that are held more than once, at the end those of blocks. */
+class HeldRows {
+  readonly rows: readonly Row[];
+  readonly shared: number;
+  readonly #positions: ReadonlyMap<Row, number>;
+  /** Of each block, where its row 0 would stand. */
+  readonly #blocks = new Map<RowBlock, number>();
+
+  constructor(runs: readonly PartialMatch[]) {
+    const held = new Set<Row>();
+    const more = new Set<Row>();
+    const blocks = new Map<RowBlock, { from: number; end: number }>();
+    for (const { progress, accepted } of runs) {
+      for (const top of [...progress.captures, ...(accepted ?? [])]) {
+        for (let capture = top; capture !== null; capture = capture.previous) {
+          const { row, rowsIn, times } = capture;
+          if (rowsIn === null) {
+            (held.has(row) ? more : held).add(row);
+            continue;
+          }
+          const { block, end } = rowsIn;
+          const known = blocks.get(block);
+          const from = end - times + 1;
+          blocks.set(block, { from: Math.min(from, known?.from ?? from), end: Math.max(end, known?.end ?? end) });
+        }
+      }
     }
+    for (const row of more) held.delete(row);
+    const rows = [...more, ...held];
+    this.#positions = new Map(rows.map((row, position) => [row, position]));
+    for (const [block, { from, end }] of blocks) {
+      this.#blocks.set(block, rows.length - from);
+      for (let at = from; at <= end; at++) rows.push(block.at(at) as Row);
+    }
+    this.rows = rows;
+    this.shared = more.size;
   }
-  for (const row of more) held.delete(row);
-  return { rows: [...more, ...held], shared: more.size };
-}
 
-function savedOf(captures: Captures, positions: ReadonlyMap<Row, number>): SavedCaptures {
-  return captures.map((top) =>
-    heldInOrder(top).map(({ row, at, element, times }) => ({ row: positions.get(row) as number, at, element, times })),
-  );
+  saved(captures: Captures): SavedCaptures {
+    return captures.map((top) =>
+      heldInOrder(top).map(({ row, at, element, times, rowsIn }) => {
+        const position = rowsIn === null ? this.#positions.get(row) : (this.#blocks.get(rowsIn.block) as number) + rowsIn.end;
+        return { row: position as number, at, element, times, isBlock: rowsIn !== null };
+      }),
+    );
+  }
 }
 
 /** Gives the row at a position: those that are held more than once are the same each time. */
-function rowsOf(rows: Listed<Row>, shared: number): (position: number) => Row {
+function rowsOf(rows: Listed<Row>, shared: number): Held['rows'] {
   const made: Row[] = [];
   const position = countBelow(rows.length);
-  return (saved) => {
-    const at = position.load(saved);
-    if (at >= shared) return rows.at(at) as Row;
+  const once = (at: number): Row => {
     made[at] ??= rows.at(at) as Row;
     return made[at];
+  };
+  return {
+    at: (saved) => {
+      const at = position.load(saved);
+      return at >= shared ? (rows.at(at) as Row) : once(at);
+    },
+    block: { at: (saved) => once(position.load(saved)) },
   };
 }
 
 interface Held {
-  readonly rowAt: (position: number) => Row;
+  readonly rows: {
+    readonly at: (position: number) => Row;
+    readonly block: RowBlock;
+  };
   /** So many events the pattern has received: no capture stands for more. */
   readonly received: number;
 }
@@ -240,12 +288,20 @@ function* runsOf(runs: Listed<SavedRun>, held: Held): Iterable<PartialMatch> {
   }
 }
 
-function capturesOf(saved: SavedCaptures, { rowAt, received }: Held): Captures {
+function capturesOf(saved: SavedCaptures, { rows, received }: Held): Captures {
   return saved.map((taken) => {
     let top: Capture | null = null;
-    for (const { row, at, element, times } of taken) {
+    for (const { row, at, element, times, isBlock } of taken) {
       if (times !== 1 && (times < 1 || times > received)) throw new DamagedState(times, `a number of events, of ${received}`);
-      top = new Capture(rowAt(row), at, element, top, times);
+      if (isBlock) rows.block.at(row - times + 1);
+      top = new Capture(
+        isBlock ? (rows.block.at(row) as Row) : rows.at(row),
+        at,
+        element,
+        top,
+        times,
+        isBlock ? { block: rows.block, end: row } : null,
+      );
     }
     return top;
   });

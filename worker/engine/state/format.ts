@@ -4,5 +4,8 @@
  * write what all workers of the cluster read: so what any of them has saved any other can go on with.
  */
 export const FIRST_STATE_FORMAT = 1;
-/** 2: the open runs of patterns, member by member. 3: events that a run only counts stand in one capture. */
-export const LATEST_STATE_FORMAT = 3;
+/**
+ * 2: the open runs of patterns, member by member. 3: events that a run only counts stand in one capture. 4: so do those that it has taken
+ * together with others, whose rows stand once for all of them.
+ */
+export const LATEST_STATE_FORMAT = 4;

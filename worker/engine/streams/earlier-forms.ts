@@ -1,5 +1,5 @@
 import { isArray, type Value } from '../../../shared/events/value.ts';
-import { earlierPattern, patternOneByOne } from '../patterns/saved-runs.ts';
+import { earlierPattern, patternOneByOne, patternWithoutBlocks } from '../patterns/saved-runs.ts';
 
 interface EarlierForm {
   /** The format of states from which it is written. */
@@ -12,6 +12,7 @@ interface EarlierForm {
 const forms: Readonly<Record<string, EarlierForm>> = {
   'pattern 2': { since: 2, before: earlierPattern },
   'pattern 3': { since: 3, before: patternOneByOne },
+  'pattern 4': { since: 4, before: patternWithoutBlocks },
 };
 
 /** What a source or an operator has saved, as a format has it. */

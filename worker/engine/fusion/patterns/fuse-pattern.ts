@@ -108,7 +108,7 @@ function decide(fusion: StreamContext, source: PatternSourcePlan, isWatched: boo
     origins: inputs.map(({ origin, given }) => ({ origin, given })),
     kept: form.kept,
     historyOf: (slot: number) => form.historyOf(slot),
-    isShared: automaton.states.map(({ id }) => conditions.sharing.has(id)),
+    sharedSlots: automaton.states.map(({ id }) => conditions.sharing.get(id) ?? null),
     fieldNames: plan.steps.map((_, slot) => form.fieldNames(slot)),
     isWatched,
     isReordering,

@@ -82,10 +82,10 @@ export class RunLists {
   /** By state: what its runs take together; null where each takes for itself. */
   readonly shared: readonly (SharedClosureLog | null)[];
 
-  /** `isShared`: by state. */
-  constructor(isShared: readonly boolean[]) {
-    this.heads = isShared.map(() => null);
-    this.shared = isShared.map((is) => (is ? new SharedClosureLog() : null));
+  /** `sharedSlots`: by state, as the kernel's form has them. */
+  constructor(sharedSlots: readonly (number | null)[]) {
+    this.heads = sharedSlots.map(() => null);
+    this.shared = sharedSlots.map((slot) => (slot === null ? null : new SharedClosureLog()));
   }
 
   add(state: number, run: FusedRun): void {

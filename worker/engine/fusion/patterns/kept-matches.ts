@@ -8,6 +8,7 @@ import type { FusedRun, RunIndexKey } from './fused-run.ts';
 import { asGiven, asValue, type Column, type Past } from './history.ts';
 import type { KernelForm } from './kernel-form.ts';
 import type { Kept } from './run-form.ts';
+import { type SavedTogether, savedTogether, type TakenTogether } from './taken-together.ts';
 
 /** The generated class of a pattern's runs. */
 export type RunClass = new (
@@ -20,12 +21,15 @@ export type RunClass = new (
   ...kept: unknown[]
 ) => FusedRun;
 
-/** An open run as it is saved and shown: its events with what is kept of them. */
-export function partialMatchOf(run: FusedRun, form: KernelForm): PartialMatch {
+/**
+ * An open run as it is saved and shown: its events with what is kept of them. `together`: events that it counts already, but does not
+ * keep itself.
+ */
+export function partialMatchOf(run: FusedRun, form: KernelForm, together: TakenTogether | null = null): PartialMatch {
   const { states, waits, completion } = form.automaton;
   const state = (states[run.state] as KernelForm['automaton']['initial']).pattern;
   const counts = form.plan.steps.map((_, slot) => countOf(run, slot, form));
-  const captures = capturesOf(run, form, counts);
+  const captures = capturesOf(run, form, { counts, together });
   const { enumerated } = completion;
   const hasMatched = enumerated !== null && state.isComplete;
   return {
@@ -42,39 +46,65 @@ export function partialMatchOf(run: FusedRun, form: KernelForm): PartialMatch {
 }
 
 /** The first and the last event have the times that the run keeps. Of events between them that are only counted the last one is told. */
-function capturesOf(run: FusedRun, form: KernelForm, counts: readonly number[]): Captures {
+function capturesOf(
+  run: FusedRun,
+  form: KernelForm,
+  { counts, together }: { readonly counts: readonly number[]; readonly together: TakenTogether | null },
+): Captures {
   const enumerated = form.automaton.completion.enumerated?.firstSlot ?? -1;
   const end = run.began + counts.reduce((sum, count) => sum + count, 0) - 1;
   const lastAt = run.lastAt ?? end;
   let began = run.began;
   return counts.map((count, slot) => {
     const past = pastOf(run, slot, form);
+    const block = together !== null && together.slot === slot ? together.block : null;
     let top: Capture | null = null;
     for (let position = 0; position < count; position++) {
+      const isKnown = past[position] !== undefined;
       // What is before the last event and not known by itself.
-      const times = position > 0 && past[position] === undefined ? Math.max(1, count - 1 - position) : 1;
+      const times = position > 0 && !isKnown ? Math.max(1, count - 1 - position) : 1;
       position += times - 1;
       const at = began + position;
-      const row = past[position] ?? rowOf(run, slot, position === 0, form);
+      const after = count - 1 - position;
+      const row = past[position] ?? block?.at(-1 - after) ?? rowOf(run, slot, position === 0, form);
       const time = at === run.began ? run.first : at === end ? (run.base ?? row.time) : row.time;
       const timed = row.time === time ? row : { ...row, time };
-      top = new Capture(timed, at === end ? lastAt : at, slot === enumerated ? position : -1, top, times);
+      const rowsIn = block !== null && times > 1 ? { block, end: block.length - 1 - after } : null;
+      top = new Capture(timed, at === end ? lastAt : at, slot === enumerated ? position : -1, top, times, rowsIn);
     }
     began += count;
     return top;
   });
 }
 
-/** The events of a closure of which more is kept than the first and the last. */
+/** The events of a closure of which more is kept than the first and the last, as far as the run keeps them itself. */
 function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
-  const kept = form.kept.find((one) => one.slot === slot && one.aspect === 'history');
+  const kept = historyIn(slot, form);
   if (kept === undefined) return [];
-  const isTyped = form.historyOf(slot).columns.some(({ aspect }) => aspect === 'type');
   const [first, last] = [rowOf(run, slot, true, form), rowOf(run, slot, false, form)];
-  const ends = (position: number): Row => (position === 0 ? first : last);
-  const past = form.historyOf(slot).rows(keptIn(run, kept) as Past, ends);
-  return past.map((row, position) => {
-    const missing = [...ends(position).fields].filter(
+  return rowsOfPast(keptIn(run, kept) as Past, { slot, form, otherwise: (position) => (position === 0 ? first : last) });
+}
+
+/** The events that the runs of a list have taken together; what they do not keep of each is that of the last one. */
+export function rowsTakenTogether(past: Past, run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
+  const last = rowOf(run, slot, false, form);
+  return rowsOfPast(past, { slot, form, otherwise: () => last });
+}
+
+/** What is kept of every event of a closure. */
+export function historyIn(slot: number, form: KernelForm): Kept | undefined {
+  return form.kept.find((one) => one.slot === slot && one.aspect === 'history');
+}
+
+/** `otherwise`: what stands for all that is not kept of each. */
+function rowsOfPast(
+  past: Past,
+  { slot, form, otherwise }: { readonly slot: number; readonly form: KernelForm; readonly otherwise: (position: number) => Row },
+): readonly Row[] {
+  const history = form.historyOf(slot);
+  const isTyped = history.columns.some(({ aspect }) => aspect === 'type');
+  return history.rows(past, otherwise).map((row, position) => {
+    const missing = [...otherwise(position).fields].filter(
       ([name]) => !row.fields.has(name) && isOf(isTyped ? row.type : undefined, name, slot, form),
     );
     return { ...row, fields: fieldsOf([...row.fields, ...missing], form.fieldNames[slot], row.type) };
@@ -143,23 +173,44 @@ function hasFirst(form: KernelForm, { slot, aspect, name }: Kept): boolean {
   return form.kept.some((one) => one.ofFirst && one.slot === slot && one.aspect === aspect && one.name === name);
 }
 
-/** The run that was saved so. It is in no list yet. @throws DamagedState */
-export function runOf({ key, began, firstTime, lastTime, progress }: PartialMatch, form: KernelForm, RunClass: RunClass): FusedRun {
+/**
+ * The run that was saved so, in no list yet. `together`: the last of its events that it does not keep itself, in the closure that the runs
+ * of its state share.
+ * @throws DamagedState
+ */
+export function runOf(
+  { key, began, firstTime, lastTime, progress }: PartialMatch,
+  form: KernelForm,
+  RunClass: RunClass,
+): { readonly run: FusedRun; readonly together: SavedTogether | null } {
   const { captures, base } = progress;
   const state = form.automaton.idOf(progress.state);
   if (state === undefined) throw new DamagedState(form.automaton.space.save(progress.state), 'a state that runs of the pattern come to');
-  const kept = form.kept.map((item) => keptOf(item, captures[item.slot] ?? null, form));
+  const together = savedTogether(captures, form.sharedSlots[state] ?? null);
+  const kept = form.kept.map((one) => {
+    if (one.aspect === 'history' && one.slot === together?.slot) return pastIn(together.own, one.slot, form);
+    return keptOf(one, captures[one.slot] ?? null, form);
+  });
   const run = new RunClass(state, null, keyValue(key, form.key), began, firstTime, lastTime, ...kept);
   if (form.hasBase) run.base = base;
   if (form.hasLastAt) run.lastAt = lastCapture(captures)?.at ?? began;
-  return run;
+  return { run, together };
 }
 
 function keptOf(kept: Kept, top: Capture | null, form: KernelForm): unknown {
   if (kept.aspect === 'count') return top?.length ?? 0;
-  if (top === null) return null;
-  if (kept.aspect !== 'history') return columnOf(kept, kept.ofFirst ? top.oldest.row : top.row);
-  return top.rows().flatMap((one) => form.historyOf(kept.slot).columns.map((column) => columnOf(column, one)));
+  if (kept.aspect === 'history') return pastIn(top, kept.slot, form);
+  return top === null ? null : columnOf(kept, kept.ofFirst ? top.oldest.row : top.row);
+}
+
+/** What is kept of each event of a closure. */
+export function pastIn(top: Capture | null, slot: number, form: KernelForm): Past {
+  return top && pastOfRows(top.rows(), slot, form);
+}
+
+export function pastOfRows(rows: readonly Row[], slot: number, form: KernelForm): unknown[] {
+  const { columns } = form.historyOf(slot);
+  return rows.flatMap((row) => columns.map((column) => columnOf(column, row)));
 }
 
 function columnOf({ aspect, name, as }: Column, row: Row): unknown {

@@ -18,8 +18,8 @@ export interface KernelForm {
   readonly historyOf: (slot: number) => History;
   /** By step and type of its events: the names of their fields, in the order of their declarations. */
   readonly fieldNames: readonly ReadonlyMap<string, readonly string[]>[];
-  /** By id of the state: whether its runs take events together. */
-  readonly isShared: readonly boolean[];
+  /** By id of the state: the closure whose events its runs take together; null where each takes for itself. */
+  readonly sharedSlots: readonly (number | null)[];
   /** Rows come whole and matches leave so, and the ends of runs are told. */
   readonly isWatched: boolean;
   /** Rows come whole, and wait for those that came before them. */

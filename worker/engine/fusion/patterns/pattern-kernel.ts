@@ -22,13 +22,14 @@ import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns, TimedRuns } from './open-runs.ts';
 import { givenBy } from './pattern-input.ts';
 import type { Kept } from './run-form.ts';
-import type { SharedClosureLog } from './shared-closure-log.ts';
+import type { SharedClosureLog, TakenEvents } from './shared-closure-log.ts';
+import { BlocksOfLists, RegainedLists } from './shared-closure-state.ts';
 
 /** Hands on the match of a run that time has completed. Gives whether the match counts for `.after_match(..)`. */
 type Ended = (run: FusedRun, time: number) => boolean;
 
 /** Brings a run up to date with what its list has taken. */
-type CatchUp = (run: FusedRun, shared: SharedClosureLog) => void;
+type CatchUp = (run: FusedRun, shared: TakenEvents) => void;
 
 /** How a run of a pattern that is watched came to its end. */
 interface Ending {
@@ -91,7 +92,7 @@ export class PatternKernel implements Source, Kernel {
     this.keyed = form.indexKeys.map((indexKey) =>
       indexKey === null ? null : flat === null ? keyedRuns(indexKey.as) : new FlatRunIndex(flat),
     );
-    this.whole = new RunLists(form.isShared);
+    this.whole = new RunLists(form.sharedSlots);
   }
 
   #flatRuns({ plan, kept, key, isReordering }: KernelForm): FlatRuns {
@@ -133,7 +134,7 @@ export class PatternKernel implements Source, Kernel {
     this.#ended = ended as Ended;
     this.#RunClass = runClass as RunClass;
     this.#receivers = others.slice(0, receivers) as readonly Receive[];
-    this.#catchUps = this.#form.isShared.map((is) => (is ? (catchUps.shift() as CatchUp) : null));
+    this.#catchUps = this.#form.sharedSlots.map((slot) => (slot === null ? null : (catchUps.shift() as CatchUp)));
   }
 
   get due(): number {
@@ -149,7 +150,7 @@ export class PatternKernel implements Source, Kernel {
     if (this.#partitions.size > 2 * this.open.size + 1_000) {
       for (const [one, lists] of this.#partitions) if (lists.isEmpty) this.#partitions.delete(one);
     }
-    const lists = new RunLists(this.#form.isShared);
+    const lists = new RunLists(this.#form.sharedSlots);
     this.#partitions.set(key, lists);
     return lists;
   }
@@ -240,7 +241,7 @@ export class PatternKernel implements Source, Kernel {
   }
 
   #sharedBy({ indexKey, state }: FusedRun): SharedClosureLog | null {
-    return this.#form.isShared[state] === true ? ((indexKey as RunLists).shared[state] as SharedClosureLog) : null;
+    return this.#form.sharedSlots[state] == null ? null : ((indexKey as RunLists).shared[state] as SharedClosureLog);
   }
 
   #catchUp(run: FusedRun): void {
@@ -271,8 +272,8 @@ export class PatternKernel implements Source, Kernel {
     shared.fullAt = Infinity;
     for (let run = lists.heads[state] as FusedRun | null; run !== null; ) {
       const { next }: FusedRun = run;
-      this.#catchUp(run);
-      const spare = this.#form.plan.closureMax - closureEvents(run, this.#form);
+      const events = closureEvents(run, this.#form) + shared.taken - (run.seen as number);
+      const spare = this.#form.plan.closureMax - events;
       if (spare >= 0) shared.fullAt = Math.min(shared.fullAt, shared.taken + spare);
       else if ((this.open as OpenRuns).isAlive(run)) this.overflow(run);
       else this.close(run);
@@ -422,11 +423,30 @@ export class PatternKernel implements Source, Kernel {
     open.clean();
     if (open instanceof FlatRuns) return Array.from(open.objects(this.#RunClass as RunClass), (run) => partialMatchOf(run, this.#form));
     const matches: PartialMatch[] = [];
-    for (let run = open.first; run !== null; run = run.after) {
-      this.#catchUp(run);
-      matches.push(partialMatchOf(run, this.#form));
-    }
+    const blocks = new BlocksOfLists(this.#form);
+    for (let run = open.first; run !== null; run = run.after) matches.push(this.#partialMatchOf(run, blocks));
     return matches;
+  }
+
+  /** As if the run had caught up with its list, which costs nothing but a look: it does not take over what the list holds. */
+  #partialMatchOf(run: FusedRun, blocks: BlocksOfLists): PartialMatch {
+    const shared = this.#sharedBy(run);
+    if (shared === null || run.seen === shared.taken) return partialMatchOf(run, this.#form);
+    const caughtUp = this.#copyOf(run);
+    const { taken, base, lastAt, values, pastFrom } = shared;
+    (this.#catchUps[run.state] as CatchUp)(caughtUp, { taken, base, lastAt, values, pastFrom, past: [] });
+    return partialMatchOf(caughtUp, this.#form, blocks.takenBy(run, shared));
+  }
+
+  /** In no list. */
+  #copyOf(run: FusedRun): FusedRun {
+    const { state, indexKey, key, began, first, last, base, lastAt, seen } = run;
+    const kept = this.#form.kept.map((one) => keptIn(run, one));
+    const copy = new (this.#RunClass as RunClass)(state, indexKey, key, began, first, last, ...kept);
+    if (this.#form.hasBase) copy.base = base as number;
+    if (this.#form.hasLastAt) copy.lastAt = lastAt as number;
+    copy.seen = seen as number;
+    return copy;
   }
 
   /** @throws DamagedState */
@@ -434,12 +454,15 @@ export class PatternKernel implements Source, Kernel {
     const { order, received, runs } = this.#savedState.load(saved);
     this.#order.load(order);
     this.received = received;
+    const lists = new RegainedLists(this.#form);
     for (const one of runs) {
-      const run = runOf(one, this.#form, this.#RunClass as RunClass);
+      const { run, together } = runOf(one, this.#form, this.#RunClass as RunClass);
       if (this.open instanceof FlatRuns) this.#enterFlat(run, this.open);
       else {
         this.#enter(run);
         this.open.add(run);
+        if (together !== null)
+          lists.enter(run, this.#sharedBy(run) as SharedClosureLog, together, run.next === null && run.previous === run);
       }
     }
   }

@@ -9,6 +9,9 @@ interface TakingRun {
   seen?: number;
 }
 
+/** What a run takes over when it catches up. */
+export type TakenEvents = Pick<SharedClosureLog, 'taken' | 'base' | 'lastAt' | 'values' | 'past' | 'pastFrom'>;
+
 /**
  * What the runs of one list take together: the events of a closure that asks nothing of a single run. Such an event is noted once,
  * however many runs wait. A run knows how many it has `seen`, and catches up before anything is read of it.
@@ -44,6 +47,19 @@ export class SharedClosureLog {
     this.newest = Math.max(this.newest, run.first);
     this.fullAt = Math.min(this.fullAt, this.taken + spare);
     run.seen = this.taken;
+  }
+
+  /**
+   * The list, of one run, had taken more events before its runs were saved: these, of which the run has seen none. `events` are as many
+   * as `past` has.
+   */
+  regain(events: number, { past, values, base, lastAt }: Pick<SharedClosureLog, 'past' | 'values' | 'base' | 'lastAt'>): void {
+    this.taken += events;
+    this.fullAt += events;
+    this.past = past;
+    this.values.push(...values);
+    this.base = base;
+    this.lastAt = lastAt;
   }
 
   #restart(): void {
