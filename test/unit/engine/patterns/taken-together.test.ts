@@ -76,6 +76,18 @@ describe('a state of runs that have taken events together', () => {
     expect(stored(few, 3)).toBeGreaterThan(10 * stored(few));
   });
 
+  it.each([
+    ['an event has come late', 'one key', 3],
+    ['each run has a condition', 'a condition of each run', 0],
+  ])('grows with the events where each run takes them for itself: %s', (_why, name, late) => {
+    const bytesAfter = (count: number): number => {
+      const engine = createEngine(planOf(programs[name] as string), { output: () => undefined });
+      for (let ms = 0; ms < count; ms++) engine.push(failed(ms === 10 ? ms - late : ms));
+      return stored(engine);
+    };
+    expect(bytesAfter(600) / bytesAfter(200)).toBeLessThan(4);
+  });
+
   it('is as small when it is saved again by who has gone on with it', () => {
     const engine = createEngine(planOf(programs['one key'] as string), { output: () => undefined });
     engine.restore(JSON.parse(JSON.stringify(engineAfter(400).snapshot())));

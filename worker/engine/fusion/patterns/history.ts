@@ -1,7 +1,6 @@
 import { Duration, Timestamp, type Value } from '../../../../shared/events/value.ts';
 import type { AggregateDescriptor } from '../../../../shared/language/functions/descriptor.ts';
-import { library } from '../../compile/library.ts';
-import { NO_ROW, type Row, scopeOf } from '../../operators/row.ts';
+import { NO_ROW, type Row } from '../../operators/row.ts';
 import type { Representation } from '../typed.ts';
 import type { StepShape } from './made-match.ts';
 
@@ -28,8 +27,13 @@ export class History {
 
   /** Position of a column, which is kept from now on. */
   keep(aspect: Column['aspect'], name: string, as: Representation): number {
-    const at = this.#columns.findIndex((one) => one.aspect === aspect && one.name === name);
+    const at = this.at(aspect, name);
     return at >= 0 ? at : this.#columns.push({ aspect, name, as }) - 1;
+  }
+
+  /** Position of a column; -1 for one that is not kept. */
+  at(aspect: Column['aspect'], name = ''): number {
+    return this.#columns.findIndex((one) => one.aspect === aspect && one.name === name);
   }
 
   length(past: Past): number {
@@ -83,6 +87,10 @@ export function pastItem(past: Past, history: History, column: number, position:
   return past === null || at < 0 || at >= length ? null : past[at * history.columns.length + column];
 }
 
+/**
+ * The aggregate of a closure, of a field of its events or of none. The field, the times and the arrival numbers are kept: no rows are made
+ * of them, for one event may complete thousands of runs of thousands of events each.
+ */
 export function pastAggregate(
   past: Past,
   history: History,
@@ -90,8 +98,18 @@ export function pastAggregate(
   constants: readonly Value[],
   field: string | null,
 ): Value {
-  const scope = { ...scopeOf(NO_ROW), bound: [history.rows(past)] };
-  return library.closureAggregate(descriptor, constants, scope, 0, field === null ? null : ({ row }) => row.fields.get(field) ?? null);
+  const values = past ?? [];
+  const width = history.columns.length;
+  const [time, order] = [history.at('time'), history.at('order')];
+  const argument = field === null ? -1 : history.at('field', field);
+  const as = history.columns[argument]?.as ?? 'value';
+  const accumulator = descriptor.create(constants);
+  for (let start = 0; start < values.length; start += width) {
+    const items = field === null ? [] : [asValue(values[start + argument], as)];
+    accumulator.add(items, values[start + time] as number, values[start + order] as number);
+  }
+  const [first, last] = [values[time], values[values.length - width + time]] as [number | undefined, number | undefined];
+  return accumulator.result({ lengthMs: (last ?? 0) - (first ?? 0) });
 }
 
 export function pastRows(past: Past, history: History): readonly Row[] {

@@ -21,11 +21,8 @@ export type RunClass = new (
   ...kept: unknown[]
 ) => FusedRun;
 
-/**
- * An open run as it is saved and shown: its events with what is kept of them. `together`: events that it counts already, but does not
- * keep itself.
- */
-export function partialMatchOf(run: FusedRun, form: KernelForm, together: TakenTogether | null = null): PartialMatch {
+/** An open run as it is saved and shown: its events with what is kept of them. `together`: by slot, what other runs hold as well. */
+export function partialMatchOf(run: FusedRun, form: KernelForm, together: ReadonlyMap<number, TakenTogether> = new Map()): PartialMatch {
   const { states, waits, completion } = form.automaton;
   const state = (states[run.state] as KernelForm['automaton']['initial']).pattern;
   const counts = form.plan.steps.map((_, slot) => countOf(run, slot, form));
@@ -49,15 +46,15 @@ export function partialMatchOf(run: FusedRun, form: KernelForm, together: TakenT
 function capturesOf(
   run: FusedRun,
   form: KernelForm,
-  { counts, together }: { readonly counts: readonly number[]; readonly together: TakenTogether | null },
+  { counts, together }: { readonly counts: readonly number[]; readonly together: ReadonlyMap<number, TakenTogether> },
 ): Captures {
   const enumerated = form.automaton.completion.enumerated?.firstSlot ?? -1;
   const end = run.began + counts.reduce((sum, count) => sum + count, 0) - 1;
   const lastAt = run.lastAt ?? end;
   let began = run.began;
   return counts.map((count, slot) => {
-    const past = pastOf(run, slot, form);
-    const block = together !== null && together.slot === slot ? together.block : null;
+    const { block, before } = together.get(slot) ?? { block: null, before: count };
+    const past = pastOf(run, slot, { form, before });
     let top: Capture | null = null;
     for (let position = 0; position < count; position++) {
       const isKnown = past[position] !== undefined;
@@ -77,18 +74,12 @@ function capturesOf(
   });
 }
 
-/** The events of a closure of which more is kept than the first and the last, as far as the run keeps them itself. */
-function pastOf(run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
+/** The first events of a closure, so many of them, where more is kept than of the first and the last one. */
+function pastOf(run: FusedRun, slot: number, { form, before }: { readonly form: KernelForm; readonly before: number }): readonly Row[] {
   const kept = historyIn(slot, form);
   if (kept === undefined) return [];
-  const [first, last] = [rowOf(run, slot, true, form), rowOf(run, slot, false, form)];
-  return rowsOfPast(keptIn(run, kept) as Past, { slot, form, otherwise: (position) => (position === 0 ? first : last) });
-}
-
-/** The events that the runs of a list have taken together; what they do not keep of each is that of the last one. */
-export function rowsTakenTogether(past: Past, run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
-  const last = rowOf(run, slot, false, form);
-  return rowsOfPast(past, { slot, form, otherwise: () => last });
+  const past = keptIn(run, kept) as Past;
+  return rowsOfPast(past?.slice(0, before * form.historyOf(slot).columns.length) ?? null, run, slot, form);
 }
 
 /** What is kept of every event of a closure. */
@@ -96,11 +87,19 @@ export function historyIn(slot: number, form: KernelForm): Kept | undefined {
   return form.kept.find((one) => one.slot === slot && one.aspect === 'history');
 }
 
-/** `otherwise`: what stands for all that is not kept of each. */
-function rowsOfPast(
-  past: Past,
-  { slot, form, otherwise }: { readonly slot: number; readonly form: KernelForm; readonly otherwise: (position: number) => Row },
-): readonly Row[] {
+/** Events of a run's closure from its first one on. What is not kept of each is that of the first or of the last one. */
+export function rowsOfPast(past: Past, run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
+  const [first, last] = [rowOf(run, slot, true, form), rowOf(run, slot, false, form)];
+  return rowsWith((position) => (position === 0 ? first : last), past, slot, form);
+}
+
+/** The events that the runs of a list have taken together. What is not kept of each is that of the last one. */
+export function rowsTakenTogether(past: Past, run: FusedRun, slot: number, form: KernelForm): readonly Row[] {
+  const last = rowOf(run, slot, false, form);
+  return rowsWith(() => last, past, slot, form);
+}
+
+function rowsWith(otherwise: (position: number) => Row, past: Past, slot: number, form: KernelForm): readonly Row[] {
   const history = form.historyOf(slot);
   const isTyped = history.columns.some(({ aspect }) => aspect === 'type');
   return history.rows(past, otherwise).map((row, position) => {

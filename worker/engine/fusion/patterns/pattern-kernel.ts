@@ -23,7 +23,7 @@ import { OpenRuns, TimedRuns } from './open-runs.ts';
 import { givenBy } from './pattern-input.ts';
 import type { Kept } from './run-form.ts';
 import type { SharedClosureLog, TakenEvents } from './shared-closure-log.ts';
-import { BlocksOfLists, RegainedLists } from './shared-closure-state.ts';
+import { BlocksOfRuns, RegainedLists } from './shared-closure-state.ts';
 
 /** Hands on the match of a run that time has completed. Gives whether the match counts for `.after_match(..)`. */
 type Ended = (run: FusedRun, time: number) => boolean;
@@ -423,19 +423,19 @@ export class PatternKernel implements Source, Kernel {
     open.clean();
     if (open instanceof FlatRuns) return Array.from(open.objects(this.#RunClass as RunClass), (run) => partialMatchOf(run, this.#form));
     const matches: PartialMatch[] = [];
-    const blocks = new BlocksOfLists(this.#form);
+    const blocks = new BlocksOfRuns(this.#form);
     for (let run = open.first; run !== null; run = run.after) matches.push(this.#partialMatchOf(run, blocks));
     return matches;
   }
 
   /** As if the run had caught up with its list, which costs nothing but a look: it does not take over what the list holds. */
-  #partialMatchOf(run: FusedRun, blocks: BlocksOfLists): PartialMatch {
+  #partialMatchOf(run: FusedRun, blocks: BlocksOfRuns): PartialMatch {
     const shared = this.#sharedBy(run);
-    if (shared === null || run.seen === shared.taken) return partialMatchOf(run, this.#form);
+    if (shared === null || run.seen === shared.taken) return partialMatchOf(run, this.#form, blocks.alikeIn(run));
     const caughtUp = this.#copyOf(run);
     const { taken, base, lastAt, values, pastFrom } = shared;
     (this.#catchUps[run.state] as CatchUp)(caughtUp, { taken, base, lastAt, values, pastFrom, past: [] });
-    return partialMatchOf(caughtUp, this.#form, blocks.takenBy(run, shared));
+    return partialMatchOf(caughtUp, this.#form, blocks.takenWith(shared, run));
   }
 
   /** In no list. */

@@ -3,32 +3,75 @@ import type { Value } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
 import type { RowBlock } from '../../patterns/captures.ts';
 import type { FusedRun } from './fused-run.ts';
-import { historyIn, keptIn, pastOfRows, rowsTakenTogether } from './kept-matches.ts';
+import type { Past } from './history.ts';
+import { historyIn, keptIn, pastOfRows, rowsOfPast, rowsTakenTogether } from './kept-matches.ts';
 import type { KernelForm } from './kernel-form.ts';
 import type { Kept } from './run-form.ts';
 import type { SharedClosureLog } from './shared-closure-log.ts';
 import type { SavedTogether, TakenTogether } from './taken-together.ts';
 
-/** Makes the rows of what lists have taken together, once for all runs of a list: for one look at all runs. */
-export class BlocksOfLists {
+/** Events of a closure, with their rows. */
+interface Block {
+  readonly past: readonly unknown[];
+  readonly rows: readonly Row[];
+}
+
+/** Makes the rows of events that many runs have taken, once for all of them: for one look at all runs. */
+export class BlocksOfRuns {
   readonly #form: KernelForm;
-  readonly #blocks = new Map<SharedClosureLog, readonly Row[]>();
+  readonly #ofLists = new Map<SharedClosureLog, readonly Row[]>();
+  /** By slot and key of the partition: the events of a run that holds more of them than those that began later. */
+  readonly #ofRuns: readonly Map<FusedRun['key'], Block>[];
 
   constructor(form: KernelForm) {
     this.#form = form;
+    this.#ofRuns = form.plan.steps.map(() => new Map());
   }
 
-  /** Of a run that has not yet taken over what its list holds. Null = nothing is kept of each event. */
-  takenBy(run: FusedRun, shared: SharedClosureLog): TakenTogether | null {
+  /** What a run has taken with its list, and does not yet keep itself. */
+  takenWith(shared: SharedClosureLog, run: FusedRun): ReadonlyMap<number, TakenTogether> {
     const slot = this.#form.sharedSlots[run.state] as number;
-    if (historyIn(slot, this.#form) === undefined) return null;
-    let block = this.#blocks.get(shared);
+    const history = historyIn(slot, this.#form);
+    if (history === undefined) return new Map();
+    let block = this.#ofLists.get(shared);
     if (block === undefined) {
       block = rowsTakenTogether(shared.past, run, slot, this.#form);
-      this.#blocks.set(shared, block);
+      this.#ofLists.set(shared, block);
     }
-    return { slot, block, events: shared.taken - (run.seen as number) };
+    const before = this.#form.historyOf(slot).length(keptIn(run, history) as Past);
+    return new Map([[slot, { block, events: shared.taken - (run.seen as number), before }]]);
   }
+
+  /** What a run keeps itself, and others of its partition as well. */
+  alikeIn(run: FusedRun): ReadonlyMap<number, TakenTogether> {
+    const alike = new Map<number, TakenTogether>();
+    for (const kept of this.#form.kept) {
+      const past = kept.aspect === 'history' ? (keptIn(run, kept) as Past) : null;
+      const found = past === null ? null : this.#alike(past, run, kept.slot);
+      if (found !== null) alike.set(kept.slot, found);
+    }
+    return alike;
+  }
+
+  #alike(past: readonly unknown[], run: FusedRun, slot: number): TakenTogether | null {
+    const history = this.#form.historyOf(slot);
+    const count = history.length(past);
+    // Two events or less are the first and the last. By its number, or itself, one event is told from another.
+    if (count < 3 || (history.at('order') < 0 && history.at('row') < 0)) return null;
+    const events = count - 1;
+    let known = this.#ofRuns[slot]?.get(run.key);
+    if (known === undefined || known.rows.length <= events || !endsAlike(known.past, past, events * history.columns.length)) {
+      known = { past, rows: rowsOfPast(past, run, slot, this.#form) };
+      this.#ofRuns[slot]?.set(run.key, known);
+    }
+    return { block: known.rows, events, before: 1 };
+  }
+}
+
+/** Whether the last values of two lists are the same. */
+function endsAlike(one: readonly unknown[], other: readonly unknown[], length: number): boolean {
+  for (let back = 1; back <= length; back++) if (!Object.is(one[one.length - back], other[other.length - back])) return false;
+  return true;
 }
 
 /** What a list has been given back of what its runs had taken together. */

@@ -1,11 +1,12 @@
 import type { Row } from '../../operators/row.ts';
 import type { BlockEnd, Capture, Captures } from '../../patterns/captures.ts';
 
-/** The last events of a run's closure, which it has taken with the other runs of its list: their rows are the last ones of the block. */
+/** The last events of a run's closure, which other runs have taken as well: their rows are the last ones of the block. */
 export interface TakenTogether {
-  readonly slot: number;
   readonly block: readonly Row[];
   readonly events: number;
+  /** So many events the closure has before them. */
+  readonly before: number;
 }
 
 /** The same as it was saved: all of these events but the last one stand in a block. */
