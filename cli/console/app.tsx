@@ -3,9 +3,11 @@ import { clusterMenu, clusterPage } from './cluster/cluster-pages.tsx';
 import { serverMenu, serverPage } from './pages/server-pages.tsx';
 import { KeyForm } from './parts/key-form.tsx';
 import { LinkBanner } from './parts/link-banner.tsx';
+import { LiveRegion } from './parts/live-region.tsx';
 import { Menu, type MenuEntry } from './parts/menu.tsx';
 import { Empty, Problem, Waiting } from './parts/notice.tsx';
 import { Page } from './parts/page.tsx';
+import { focusTitle } from './service/focus.ts';
 import { link } from './service/link.ts';
 import { type Place, place } from './service/location.ts';
 import { usePoll } from './service/poll.ts';
@@ -29,6 +31,7 @@ export function App() {
       </button>
       <Menu entries={menu} here={here} title={isCluster ? 'cep cluster' : 'cep'} version={index?.version} />
       <LinkBanner />
+      <LiveRegion />
       <main id="main" tabIndex={-1}>
         {state === 'locked' ? (
           <KeyForm />
@@ -61,7 +64,7 @@ function Content({ here, isCluster }: { readonly here: Place; readonly isCluster
     before.current = path;
     mend();
     window.scrollTo(0, 0);
-    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    focusTitle();
   }, [path]);
   if (broken !== undefined) {
     return (

@@ -111,5 +111,13 @@ function Migrate({ group, deployment: { pipeline_name: name, replica, worker_id:
     </>
   );
   const move = (): Promise<void> => clusterActions.migrate(group.id, name, { replica, to }).then(again);
-  return <Action label="Move" question={question} act={move} isDisabled={from === null || others.length === 0} />;
+  return (
+    <Action
+      label="Move"
+      subject={replica > 0 ? `${name} replica ${replica}` : name}
+      question={question}
+      act={move}
+      isDisabled={from === null || others.length === 0}
+    />
+  );
 }

@@ -35,7 +35,7 @@ function GroupTable({ groups }: { readonly groups: readonly Group[] }) {
           <tr>
             <th scope="col">Group</th>
             <th scope="col">Status</th>
-            <th scope="col" class="number">
+            <th scope="col" class="number minor">
               Pipelines
             </th>
             <th scope="col" class="number">
@@ -71,7 +71,7 @@ function GroupRow({ group: { id, name, status, pipelines, deployments, version, 
       <td>
         <Status of={status} />
       </td>
-      <td class="number">{countText(pipelines.length)}</td>
+      <td class="number minor">{countText(pipelines.length)}</td>
       <td class={`number ${running < deployments.length ? 'warn' : ''}`}>
         {countText(running)} of {countText(deployments.length)}
       </td>

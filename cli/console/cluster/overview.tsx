@@ -3,6 +3,7 @@ import { Empty, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { countText, plural, rateText } from '../parts/text.ts';
+import { useAnnounced } from '../service/announcement.ts';
 import { href } from '../service/href.ts';
 import {
   useClusterEvents,
@@ -74,6 +75,7 @@ function Totals() {
 }
 
 function Problems({ found }: { readonly found: readonly ClusterProblem[] }) {
+  useAnnounced(plural(found.length, 'problem'));
   if (found.length === 0)
     return (
       <p class="all-good">

@@ -40,7 +40,8 @@ export function WorkerPage({ id }: { readonly id: string }) {
         ]}
       />
       <p>
-        <a href={`${worker.address}/console`}>Its own console</a> <span class="quiet">{worker.address}</span>
+        <a href={`${worker.address}/console`}>Its own console</a>{' '}
+        <span class="quiet">at {worker.address}: its settings, and pipelines that were deployed to it alone</span>
       </p>
       <Section title="What it runs">
         <DeploymentTable deployed={deployed} workers={workers} again={again} isGroupShown />

@@ -63,7 +63,7 @@ function WorkerTable({ workers, again }: { readonly workers: readonly Worker[]; 
             <th scope="col" class="number">
               Pipelines
             </th>
-            <th scope="col" class="number">
+            <th scope="col" class="number minor">
               Events
             </th>
             <th scope="col" class="number minor">
@@ -90,7 +90,7 @@ function WorkerTable({ workers, again }: { readonly workers: readonly Worker[]; 
                 {countText(worker.pipelines.length)}
                 {worker.max_pipelines > 0 && <span class="quiet"> of {countText(worker.max_pipelines)}</span>}
               </td>
-              <td class="number">{rateText(worker.events_per_second)}</td>
+              <td class="number minor">{rateText(worker.events_per_second)}</td>
               <td class="number minor">{countText(worker.events_processed)}</td>
               <td class="minor">{worker.last_heartbeat === null ? 'not yet' : agoText(worker.last_heartbeat)}</td>
               <td>
@@ -110,6 +110,7 @@ export function WorkerActions({ worker: { id, status, pipelines }, again }: { re
     <div class="buttons">
       <Action
         label="Drain"
+        subject={id}
         isDisabled={status !== 'ready'}
         question={
           <p>
@@ -121,6 +122,7 @@ export function WorkerActions({ worker: { id, status, pipelines }, again }: { re
       />
       <Action
         label="Remove"
+        subject={id}
         isDangerous
         question={
           <p>

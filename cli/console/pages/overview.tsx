@@ -5,6 +5,7 @@ import { Page, Section, Wide } from '../parts/page.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Status } from '../parts/status.tsx';
 import { bytesText, countText, plural, rateText, timeText } from '../parts/text.ts';
+import { useAnnounced } from '../service/announcement.ts';
 import { href } from '../service/href.ts';
 import { historyOf, totalsHistory, useAllMetrics } from '../service/metrics-feed.ts';
 import { usePoll } from '../service/poll.ts';
@@ -54,6 +55,7 @@ async function readyProblem(signal: AbortSignal): Promise<{ readonly problem: st
 }
 
 function Problems({ found }: { readonly found: readonly FoundProblem[] }) {
+  useAnnounced(plural(found.length, 'problem'));
   if (found.length === 0)
     return (
       <p class="all-good">
@@ -202,6 +204,7 @@ function FirstSteps({ serverProblem }: { readonly serverProblem: string | undefi
         <p>
           or, from a terminal: <code>cep deploy rules.vpl</code>
         </p>
+        <p>On a worker of a cluster: what was placed here is shown by the console of the coordinator.</p>
       </Empty>
     </Page>
   );

@@ -104,7 +104,8 @@ function TenantsPart({ of: { tenants, total }, again }: { readonly of: Tenants; 
                   {/* The first one is the server's own, which stays. */}
                   {at > 0 && (
                     <Action
-                      label={`Remove`}
+                      label="Remove"
+                      subject={name}
                       isDangerous
                       question={
                         <p>

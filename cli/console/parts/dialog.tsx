@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { keepFocus } from '../service/focus.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -7,10 +8,14 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A question that is in front of everything else; Escape closes it, and the browser keeps the focus inside. */
+/** A question that is in front of everything else; Escape closes it, and the browser keeps the focus inside, then gives it back. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => keepFocus(before); // Taken away while it is open, it leaves the focus nowhere.
+  }, []);
   return (
     <dialog ref={element} onClose={onClose} aria-labelledby="dialog-title">
       <h2 id="dialog-title">{title}</h2>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { href } from '../service/href.ts';
 import type { Place } from '../service/location.ts';
 import { apiKey, forgetKey } from '../service/session.ts';
@@ -17,17 +17,30 @@ interface MenuProps {
 
 export function Menu({ entries, here, title, version }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const onKeyDown = ({ key }: KeyboardEvent): void => {
+    if (key !== 'Escape' || !isOpen) return;
+    setOpen(false);
+    button.current?.focus();
+  };
   const leave = (): void => {
     forgetKey();
     location.reload();
   };
   return (
-    <nav class="menu" aria-label="Pages">
+    <nav class="menu" aria-label="Pages" onKeyDown={onKeyDown}>
       <div class="menu-head">
         <a class="brand" href="#/">
           {title}
         </a>
-        <button type="button" class="menu-button" aria-expanded={isOpen} aria-controls="menu-list" onClick={() => setOpen(!isOpen)}>
+        <button
+          ref={button}
+          type="button"
+          class="menu-button"
+          aria-expanded={isOpen}
+          aria-controls="menu-list"
+          onClick={() => setOpen(!isOpen)}
+        >
           Menu
         </button>
       </div>

@@ -7,8 +7,19 @@ import { bundleConsole } from '../../../scripts/bundle.mjs';
 import { Coordinator, coordinatorKey } from '../../contract/coordinator.ts';
 import { ModelWorker } from '../../contract/model-worker.ts';
 import { hasChromium, launch, openTab } from './browser.ts';
-// @ts-expect-error Code of the browser, without types.
-import { cutButtons, keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
+import {
+  cutButtons,
+  focusedControl,
+  focusedName,
+  isFocusInDialog,
+  keepKey,
+  numberControls,
+  overflow,
+  small,
+  unnamed,
+  unreadable,
+  // @ts-expect-error Code of the browser, without types.
+} from './in-page.mjs';
 import { deadPlaces, oddPlaces } from './odd-places.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -40,18 +51,60 @@ describe.runIf(hasChromium())('the console of a cluster', { timeout: 120_000 }, 
     await coordinator?.close();
   });
 
+  const groupId = async (): Promise<string> => {
+    const { body: groups } = await coordinator.get('/api/v1/cluster/pipeline-groups');
+    return groups[0].id;
+  };
   const places = ['', 'workers', 'workers/w-1', 'groups', 'migrations', 'raft', 'events'];
 
-  it('shows every page on a phone and in the dark, readable, with names for all that can be used', async () => {
-    const { page, problems } = await openTab(browser, { viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+  it.each(['light', 'dark'] as const)(
+    'shows every page on a phone, readable, with names for all that can be used: %s',
+    async (colorScheme) => {
+      const { page, problems } = await openTab(browser, { viewport: { width: 390, height: 844 }, colorScheme });
+      await page.addInitScript(keepKey, coordinatorKey);
+      for (const place of places) {
+        await page.goto(`${coordinator.url}/console#/${place}`);
+        await page.locator('main table, main ol, main .facts, main .empty').first().waitFor();
+        expect([place, await page.evaluate(overflow)]).toEqual([place, 0]);
+        expect([place, await page.evaluate(cutButtons)]).toEqual([place, []]);
+        expect([place, await page.evaluate(unreadable)]).toEqual([place, []]);
+        expect([place, await page.evaluate(unnamed)]).toEqual([place, []]);
+        expect([place, await page.evaluate(small)]).toEqual([place, []]);
+      }
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it('leads a keyboard to all that can be used, in its order and to be seen, and out of every question to where it was', async () => {
+    const { page, problems } = await openTab(browser);
     await page.addInitScript(keepKey, coordinatorKey);
-    for (const place of places) {
+    for (const place of [...places, `groups/${await groupId()}`]) {
       await page.goto(`${coordinator.url}/console#/${place}`);
       await page.locator('main table, main ol, main .facts, main .empty').first().waitFor();
-      expect([place, await page.evaluate(overflow)]).toEqual([place, 0]);
-      expect([place, await page.evaluate(cutButtons)]).toEqual([place, []]);
-      expect([place, await page.evaluate(unreadable)]).toEqual([place, []]);
-      expect([place, await page.evaluate(unnamed)]).toEqual([place, []]);
+      await page.reload(); // Begins before the first control, wherever the page before was left.
+      await page.locator('main table, main ol, main .facts, main .empty').first().waitFor();
+      const controls: number = await page.evaluate(numberControls);
+      const reached: unknown[] = [];
+      for (let at = 0; at < controls; at++) {
+        await page.keyboard.press('Tab');
+        const control = (await page.evaluate(focusedControl)) as { readonly number: number; readonly isSeen: boolean } | undefined;
+        reached.push(control?.isSeen ? control.number : (control ?? 'nothing'));
+      }
+      expect([place, reached]).toEqual([place, Array.from({ length: controls }, (_, at) => at)]);
+      const buttons = await page.locator('main').getByRole('button', { disabled: false }).all();
+      for (const button of buttons) {
+        const name = (await button.getAttribute('aria-label')) ?? '';
+        for (const leave of ['Escape', 'Enter']) {
+          await button.press('Enter');
+          await page.getByRole('dialog', { name }).waitFor();
+          await expect.poll(() => page.evaluate(isFocusInDialog)).toBe(true);
+          if (leave === 'Enter') await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).focus();
+          await page.keyboard.press(leave);
+          await page.getByRole('dialog').waitFor({ state: 'detached' });
+          await expect.poll(() => page.evaluate(focusedName)).toBe(name);
+        }
+      }
     }
     expect(problems).toEqual([]);
     await page.context().close();
@@ -84,7 +137,10 @@ describe.runIf(hasChromium())('the console of a cluster', { timeout: 120_000 }, 
     const worker = page.getByRole('row').filter({ hasText: to });
     await worker.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('status').getByText(`Drain ${to}: accepted.`).waitFor();
     await worker.getByText('drained').waitFor();
+    // The button that had the focus can be used no more.
+    await expect.poll(() => page.evaluate(focusedName)).toBe('Workers');
 
     await page.goto(`${coordinator.url}/console#/migrations`);
     await page.getByRole('row').filter({ hasText: 'floors / hotter' }).first().getByText('completed').waitFor();

@@ -72,3 +72,40 @@ export function cutButtons() {
   const isCut = (button) => button.getBoundingClientRect().right > innerWidth;
   return [...document.querySelectorAll('main table button')].filter(isCut).map((button) => button.textContent);
 }
+
+/** What can be used, apart from links inside a text, and is less than 24 pixels high, or wide and high (WCAG 2.2, 2.5.8). */
+export function small() {
+  const controls = [...document.querySelectorAll('button, a[href], input, select, textarea, summary')];
+  return controls.flatMap((control) => {
+    const { width, height } = control.getBoundingClientRect();
+    const isSeen = control.offsetParent !== null && control.closest('svg') === null;
+    return isSeen && (height < 24 || (control.tagName !== 'A' && width < 24)) ? [control.outerHTML.slice(0, 80)] : [];
+  });
+}
+
+/** Numbers all that can be used, so that `focusedControl` can say which it is. Gives how many there are. */
+export function numberControls() {
+  const isSeen = (control) => control.checkVisibility() && !control.disabled;
+  const controls = [...document.querySelectorAll('button, a[href], input, select, textarea, summary, [tabindex="0"]')].filter(isSeen);
+  for (const [at, control] of controls.entries()) control.dataset.control = at;
+  return controls.length;
+}
+
+/** The control that has the focus: its number, and whether it can be seen that it has it. Undefined where none has it. */
+export function focusedControl() {
+  const control = document.activeElement;
+  if (control?.dataset.control === undefined) return undefined;
+  const { outlineStyle, outlineWidth } = getComputedStyle(control);
+  const { top, bottom } = control.getBoundingClientRect();
+  const isSeen = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2 && bottom > 0 && top < innerHeight;
+  return { number: Number(control.dataset.control), isSeen, html: control.outerHTML.slice(0, 80) };
+}
+
+/** What the focus is on, by its name. */
+export function focusedName() {
+  return document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent;
+}
+
+export function isFocusInDialog() {
+  return document.activeElement?.closest('dialog') !== null;
+}
