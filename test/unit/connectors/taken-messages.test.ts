@@ -36,4 +36,21 @@ describe('messages that were taken', () => {
     expect([packet(1, 'a'), packet(2, 'b'), packet(3, 'd')].map((one) => after.isRepetition(one))).toEqual([false, false, true]);
     expect(after.count).toBe(3);
   });
+
+  it('are all known when more come again than a session has numbers for, as some brokers do', () => {
+    const numbers = 65_535;
+    const packets = Array.from({ length: 80_000 }, (_, n) => packet((n % numbers) + 1, `${n}`));
+    const taken = new TakenMessages([]);
+    taken.add(packets);
+    // Those that are not known would be taken, and push out the ones that come next.
+    const again = packets.filter((one) => {
+      const isKnown = taken.isRepetition(one);
+      if (!isKnown) taken.add([one]);
+      return !isKnown;
+    });
+    expect(again).toHaveLength(0);
+    expect(taken.with([])).toHaveLength(numbers);
+    taken.confirm(79_999);
+    expect([packets[0], packets[79_998], packets[79_999]].map((one) => one && taken.isRepetition(one))).toEqual([false, false, true]);
+  });
 });
