@@ -10,6 +10,8 @@ export abstract class NumberedPublisher {
   /** Numbers that may stand with the broker twice: it was not heard to take them. */
   readonly unsure = new Set<number>();
   published = 0;
+  /** So many may wait with the broker. @default as many as come together */
+  readonly waitingMax: number = Number.POSITIVE_INFINITY;
 
   async publish(count: number): Promise<void> {
     for (const end = this.published + count; this.published < end; ) {
@@ -63,7 +65,10 @@ export async function auditedRun(
   await run.startReading();
   let isOn = true;
   const publishing = (async (): Promise<void> => {
-    while (isOn) await publisher.publish(20);
+    while (isOn) {
+      if (publisher.published - run.delivered('out.jsonl').length < publisher.waitingMax) await publisher.publish(20);
+      else await sleep(20);
+    }
   })();
   const some = async (): Promise<void> => {
     const before = run.delivered('out.jsonl').length;

@@ -25,6 +25,8 @@ const brokerCounters = ['publish/messages/dropped', 'store/messages/count', 'cli
 
 /** One message at a time. */
 export class MqttPublisher extends NumberedPublisher {
+  /** Mosquitto before 2.0.13 gives all that waits without hearing of it, which is exact only as long as a session has numbers for it. */
+  override readonly waitingMax = 60_000;
   readonly #port: number;
   #client: MqttClient | undefined;
 
