@@ -113,14 +113,15 @@ export class SimulateCommand extends ResultCommand {
     if (partitionBy !== undefined) requireField(plan, partitionBy);
     const screen = new Screen(this.context, { hasProgress: !this.#showsEvents && !this.json && !this.timed });
     const view = await this.#view(screen, plan);
+    const texts = (): readonly string[] => sources.map(({ text }) => text);
     const checkpoints = this.#checkpoints({
-      program: digestOf([strict, ...(this.timeField === undefined ? [] : [this.timeField])].join(' '), ...sources.map(({ text }) => text)),
+      program: () => digestOf([strict, ...(this.timeField === undefined ? [] : [this.timeField])].join(' '), ...texts()),
       intervalMs,
       view,
     });
     const { events: eventsPaths, timed, flush, timeField } = this;
     const source = this.#source;
-    const threads = { ...this.#threads(workers, screen, digestOf(...sources.map(({ text }) => text))), isAsked };
+    const threads = { ...this.#threads(workers, screen, () => digestOf(...texts())), isAsked };
     const { unreadable, isInterrupted } = await Simulation.run(
       {
         plan,
@@ -163,7 +164,7 @@ export class SimulateCommand extends ResultCommand {
     return this.verbose ? verbose(view, write, colors) : view;
   }
 
-  #threads(workers: number, screen: Screen, program: string): ThreadSettings {
+  #threads(workers: number, screen: Screen, program: () => string): ThreadSettings {
     const style = { isJson: this.json, isQuiet: this.quiet, hasColors: screen.out.isColorSupported };
     const pieceBytes = this.pieceBytes === undefined ? undefined : Math.max(1, Number(this.pieceBytes) || 1);
     return { workers, style, programPaths: programPaths(this.programs), program, pieceBytes };
@@ -172,7 +173,13 @@ export class SimulateCommand extends ResultCommand {
   #checkpoints({ program, intervalMs, view }: CheckpointNeeds): Checkpoints | undefined {
     if (this.checkpointDir === undefined) return undefined;
     requireSeekable(this.events, this.#source.format);
-    return new Checkpoints({ folder: this.checkpointDir, intervalMs, program, timed: this.timed, note: (text) => view.note(text) });
+    return new Checkpoints({
+      folder: this.checkpointDir,
+      intervalMs,
+      program: program(),
+      timed: this.timed,
+      note: (text) => view.note(text),
+    });
   }
 }
 
@@ -188,7 +195,7 @@ interface RunSettings {
 }
 
 interface CheckpointNeeds {
-  readonly program: string;
+  readonly program: () => string;
   readonly intervalMs: number;
   readonly view: SimulationView;
 }

@@ -19,7 +19,7 @@ export interface ThreadSettings {
   readonly style: ViewStyle;
   /** The program's files, for the threads to read again, and the digest of what it said with everything it imports. */
   readonly programPaths: readonly string[];
-  readonly program: string;
+  readonly program: () => string;
   /** Divides into pieces of so many bytes from the first line on, whatever is gained. */
   readonly pieceBytes?: number | undefined;
   /** @default one that measures; with `pieceBytes` one that uses all threads */
@@ -82,7 +82,7 @@ export class Division {
   run(parts: Pick<DividedRunParts, 'own' | 'results' | 'totals' | 'start' | 'breathe'>): Promise<number> {
     const { eventsPath, strict, settings } = this.#options;
     const { style, programPaths, program, pieceBytes = this.#choice.pieceBytes } = settings;
-    const startThread = settings.startThread ?? pieceThreads({ programPaths, program, eventsPath, strict, style });
+    const startThread = settings.startThread ?? pieceThreads({ programPaths, program: program(), eventsPath, strict, style });
     const pieces = Math.ceil((this.#size - parts.start.bytes) / pieceBytes);
     return new DividedRun({
       ...parts,

@@ -48,7 +48,7 @@ export async function simulate({
   const startThread = (listener: PieceListener): PieceThread =>
     new NearThread(PieceRunner.open({ plan, eventsPath, strict, style }), listener, lostAfter ?? Infinity);
   const choice = new LimitedChoice(aloneAfter ?? Infinity);
-  const threads: ThreadSettings = { workers, style, programPaths, program: '', pieceBytes, choice, startThread };
+  const threads: ThreadSettings = { workers, style, programPaths, program: () => '', pieceBytes, choice, startThread };
   const options = { plan, eventsPaths: [eventsPath], preload: false, timed: false, strict, flush: true, threads };
   const { unreadable } = await Simulation.run(options, view);
   const workersUsed = Number(/(?:Workers used: +|"workers_used":)(\d+)/.exec(stdout.text)?.[1]);
