@@ -203,7 +203,7 @@ function keptOf(kept: Kept, top: Capture | null, form: KernelForm): unknown {
 }
 
 /** What is kept of each event of a closure. */
-export function pastIn(top: Capture | null, slot: number, form: KernelForm): Past {
+function pastIn(top: Capture | null, slot: number, form: KernelForm): Past {
   return top && pastOfRows(top.rows(), slot, form);
 }
 
