@@ -187,7 +187,7 @@ export function elementsOneByOne(captures: Captures): Captures {
 }
 
 /** The row of the event so many before that of a capture, of those that it stands for. */
-function rowBefore({ row, rowsIn }: Capture, before: number): Row {
+export function rowBefore({ row, rowsIn }: Capture, before: number): Row {
   return rowsIn === null ? row : (rowsIn.block.at(rowsIn.end - before) as Row);
 }
 

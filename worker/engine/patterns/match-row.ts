@@ -1,7 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { AttributeName, PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
-import { bindingsOf, type Capture, type Captures, lastCapture } from './captures.ts';
+import { bindingsOf, type Capture, type Captures, lastCapture, rowBefore } from './captures.ts';
 
 const DURATION = 'match_duration_ms';
 
@@ -47,7 +47,9 @@ function causesOf(captures: Captures): readonly number[] {
   const causes: number[] = [];
   for (const top of captures) {
     for (let capture = top; capture !== null; capture = capture.previous) {
-      for (const cause of capture.row.causes) causes.push(cause);
+      for (let before = capture.rowsIn === null ? 0 : capture.times - 1; before >= 0; before--) {
+        for (const cause of rowBefore(capture, before).causes) causes.push(cause);
+      }
     }
   }
   causes.sort((a, b) => a - b);

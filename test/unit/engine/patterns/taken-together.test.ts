@@ -16,7 +16,7 @@ event Ok:
     ms: int
 
 `;
-const read = 'n: count(more), total: sum(more.ms), all: collect(more.ms), was: first(more).ms, is: last(more).ms';
+const read = 'n: count(more), total: sum(more.ms), all: collect(more.ms), was: first(more).ms, is: last(more).ms, id: match_id';
 
 /** Runs of one list, which take the events of a closure together, and such as take each for itself. */
 const programs: Readonly<Record<string, string>> = {
