@@ -26,6 +26,7 @@ const programs: Readonly<Record<string, string>> = {
   'too many': `${events}stream S = Failed as first -> Failed+ as more -> Ok as ok within 1h .partition_by(user).max_closure(12).emit(at: first.ms, ${read})\n`,
   'all runs end': `${events}stream S = Failed as first -> Failed+ as more -> Ok as ok within 1h .partition_by(user).after_match(skip_past_last).emit(at: first.ms, ${read})\n`,
   'a row for each': `${events}stream S = Failed as first -> Failed+ as more -> Ok as ok within 1h .partition_by(user).watermark(out_of_order: 3ms).emit(at: first.ms, ${read})\n`,
+  'events that are only counted': `${events}stream S = Failed as first -> Failed+ as more -> Ok as ok within 1h .partition_by(user).emit(at: first.ms, n: count(more))\n`,
   'a condition of each run': `${events}stream S = Failed as first -> Failed{2,} where ms > first.ms + 3 as more -> Ok as ok within 1h .partition_by(user).emit(at: first.ms, ${read})\n`,
 };
 
@@ -101,7 +102,7 @@ const inputs = fc.array(
     isOk: fc.integer({ min: 0, max: 24 }).map((one) => one === 0),
     user: fc.constantFrom('ann', 'bob', 'bob', 'bob'),
     late: fc.integer({ min: -40, max: 6 }).map((one) => Math.max(0, one)),
-    cut: fc.constantFrom(null, null, null, null, null, { isFused: false }, {}, {}),
+    cut: fc.constantFrom(null, null, null, null, null, { isFused: false }, { explain: true }, {}, {}),
   }),
   { minLength: 20, maxLength: 120 },
 );

@@ -185,7 +185,9 @@ export function runOf(
   const { captures, base } = progress;
   const state = form.automaton.idOf(progress.state);
   if (state === undefined) throw new DamagedState(form.automaton.space.save(progress.state), 'a state that runs of the pattern come to');
-  const together = savedTogether(captures, form.sharedSlots[state] ?? null);
+  const slot = form.sharedSlots[state] ?? null;
+  // Where events are only counted nothing of them is to be given back: whoever saved them may have kept more.
+  const together = slot === null || historyIn(slot, form) === undefined ? null : savedTogether(captures, slot);
   const kept = form.kept.map((one) => {
     if (one.aspect === 'history' && one.slot === together?.slot) return pastIn(together.own, one.slot, form);
     return keptOf(one, captures[one.slot] ?? null, form);

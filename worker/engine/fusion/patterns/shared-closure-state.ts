@@ -1,5 +1,3 @@
-import { keyOf } from '../../../../shared/events/text.ts';
-import type { Value } from '../../../../shared/events/value.ts';
 import type { Row } from '../../operators/row.ts';
 import type { RowBlock } from '../../patterns/captures.ts';
 import type { FusedRun } from './fused-run.ts';
@@ -96,14 +94,13 @@ export class RegainedLists {
   enter(run: FusedRun, shared: SharedClosureLog, together: SavedTogether, isAlone: boolean): void {
     const { slot, block, end, events } = together;
     const last = pastOfRows([together.last], slot, this.#form);
-    let known = this.#lists.get(shared);
     if (isAlone) {
-      known = { block, end, events, last };
-      this.#lists.set(shared, known);
+      this.#lists.set(shared, { block, end, events, last });
       this.#give(run, shared, together);
     }
-    const isSame = known !== undefined && known.block === block && known.end === end && known.events >= events;
-    if (isSame && this.#areSame(known?.last ?? [], last, slot)) {
+    const known = this.#lists.get(shared);
+    const isThere = known !== undefined && known.block === block && known.end === end && known.events >= events;
+    if (isThere && areSame(known.last, last)) {
       run.seen = shared.taken - events;
       const count = this.#form.kept.find((one) => one.slot === slot && one.aspect === 'count') as Kept;
       set(run, count, (keptIn(run, count) as number) - events);
@@ -129,14 +126,25 @@ export class RegainedLists {
     const rows = Array.from({ length: events - 1 }, (_, position) => block.at(end - events + 2 + position) as Row);
     return pastOfRows([...rows, last], slot, this.#form);
   }
+}
 
-  #areSame(one: readonly unknown[], other: readonly unknown[], slot: number): boolean {
-    return this.#form.historyOf(slot).columns.every(({ aspect }, at) => {
-      const [a, b] = [one[at], other[at]];
-      if (aspect === 'row') return (a as Row | null)?.order === (b as Row | null)?.order;
-      return Object.is(a, b) || (aspect === 'causes' || aspect === 'field' ? keyOf([a as Value]) === keyOf([b as Value]) : false);
-    });
-  }
+/** As far as can be told without looking into lists and maps, which may be large: in doubt they are not the same. */
+function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.every((value, at) => isSame(value, other[at]));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((item, at) => item === other[at]);
+  return Object.is(one, other) || (isRow(one) && isRow(other) && isSameRow(one, other));
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && 'causes' in value;
+}
+
+function isSameRow(one: Row, other: Row): boolean {
+  const isAlike = one.type === other.type && one.time === other.time && one.order === other.order && one.fields.size === other.fields.size;
+  return isAlike && isSame(one.causes, other.causes) && [...one.fields].every(([name, value]) => isSame(value, other.fields.get(name)));
 }
 
 function set(run: FusedRun, { property }: Kept, value: unknown): void {

@@ -19,8 +19,7 @@ export interface SavedTogether extends BlockEnd {
 }
 
 /** Null = the run has taken nothing together with others. `slot`: of the closure that the runs of its state share. */
-export function savedTogether(captures: Captures, slot: number | null): SavedTogether | null {
-  if (slot === null) return null;
+export function savedTogether(captures: Captures, slot: number): SavedTogether | null {
   const last = captures[slot] ?? null;
   const before = last?.previous ?? null;
   if (last === null || last.times > 1 || before === null || before.rowsIn === null) return null;
