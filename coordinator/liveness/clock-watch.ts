@@ -3,15 +3,18 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { workersOf } from '../state/queries.ts';
 import type { ClusterClock } from './cluster-clock.ts';
-import { keyOf } from './worker-leases.ts';
 
 /** A clock that is wrong by more is told. */
 const WRONG_MS = 1_000;
+/** How often all clocks are compared: a look at how things are may follow the one before at once. */
+const COMPARE_MS = 1_000;
 
 export interface ClockWatchOptions {
   readonly group: Pick<GroupMember, 'state'>;
   readonly controller: Pick<Controller, 'isLeading' | 'onLook'>;
   readonly clusterClock: ClusterClock;
+  /** Monotonic, ms. */
+  readonly now: () => number;
   readonly telemetry: Telemetry;
 }
 
@@ -20,6 +23,7 @@ export class ClockWatch {
   readonly #options: ClockWatchOptions;
   /** Of those that were told. */
   readonly #wrong = new Set<string>();
+  #comparedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
@@ -28,9 +32,12 @@ export class ClockWatch {
   }
 
   #look(): void {
-    const { group, clusterClock, telemetry } = this.#options;
+    const { group, clusterClock, now, telemetry } = this.#options;
+    const atMs = now();
+    if (atMs - this.#comparedMs < COMPARE_MS) return;
+    this.#comparedMs = atMs;
     const workers = workersOf(group.state);
-    clusterClock.forget(new Set(workers.map(keyOf)));
+    clusterClock.forgetOthers(workers);
     for (const [id, aheadMs] of clusterClock.aheadMs(workers)) {
       const isWrong = Math.abs(aheadMs) > WRONG_MS;
       if (isWrong && !this.#wrong.has(id)) telemetry.report('WorkerClockWrong', { worker: id, aheadSeconds: aheadMs / 1_000 });

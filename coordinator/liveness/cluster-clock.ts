@@ -1,5 +1,5 @@
 import { RemoteClock } from '../../shared/clock/remote-clock.ts';
-import { keyOf, type WorkerProcess } from './worker-leases.ts';
+import { ProcessMap, type WorkerProcess } from './process-map.ts';
 
 export interface ClusterClockOptions {
   /** Monotonic, ms. */
@@ -14,7 +14,7 @@ export interface ClusterClockOptions {
  */
 export class ClusterClock {
   readonly #options: ClusterClockOptions;
-  readonly #clocks = new Map<string, RemoteClock>();
+  readonly #clocks = new ProcessMap<RemoteClock>();
 
   constructor(options: ClusterClockOptions) {
     this.#options = options;
@@ -22,10 +22,9 @@ export class ClusterClock {
 
   /** @param shownMs Epoch ms, by the clock of the worker. @param atMs Monotonic. */
   heard(process: WorkerProcess, shownMs: number, atMs: number): void {
-    const key = keyOf(process);
-    const clock = this.#clocks.get(key) ?? new RemoteClock();
+    const clock = this.#clocks.get(process) ?? new RemoteClock();
     clock.heard(shownMs, atMs);
-    this.#clocks.set(key, clock);
+    this.#clocks.set(process, clock);
   }
 
   /** Epoch ms; undefined while less than half of the workers were heard: the middle of few may be wrong. */
@@ -39,25 +38,30 @@ export class ClusterClock {
     const middle = this.#middle(this.#basesOf(workers));
     const ahead = new Map<string, number>();
     for (const one of workers) {
-      const baseMs = this.#clocks.get(keyOf(one))?.baseMs;
+      const baseMs = this.#clocks.get(one)?.baseMs;
       if (baseMs !== undefined) ahead.set(one.id, Math.round(baseMs - middle));
     }
     return ahead;
   }
 
   /** Processes that are gone for good are not remembered. */
-  forget(known: ReadonlySet<string>): void {
-    for (const key of this.#clocks.keys()) if (!known.has(key)) this.#clocks.delete(key);
+  forgetOthers(known: readonly WorkerProcess[]): void {
+    this.#clocks.keep(known);
   }
 
   #basesOf(workers: readonly WorkerProcess[]): number[] {
-    return workers.flatMap((one) => this.#clocks.get(keyOf(one))?.baseMs ?? []);
+    const bases: number[] = [];
+    for (const one of workers) {
+      const baseMs = this.#clocks.get(one)?.baseMs;
+      if (baseMs !== undefined) bases.push(baseMs);
+    }
+    return bases;
   }
 
   /** With this member's own; of two in the middle, the one that is nearer to it. */
   #middle(others: readonly number[]): number {
     const own = this.#options.clock() - this.#options.now();
-    const all = [own, ...others].sort((a, b) => a - b);
+    const all = Float64Array.of(own, ...others).sort();
     const [low, high] = [all[(all.length - 1) >> 1] as number, all[all.length >> 1] as number];
     return Math.abs(low - own) <= Math.abs(high - own) ? low : high;
   }

@@ -19,9 +19,20 @@ export interface HeartbeatsOptions {
   readonly clusterClock: Pick<ClusterClock, 'heard' | 'time'>;
 }
 
+/** Of all workers alike, so it is found once for all heartbeats of so long: it takes as long as there are workers. */
+const MOMENT_MS = 50;
+
+interface ToldToAll {
+  readonly untilMs: number;
+  /** By how much the time in the cluster is ahead of the monotonic clock. */
+  readonly clockBaseMs: number | undefined;
+  readonly stateFormat: number | undefined;
+}
+
 /** Takes heartbeats on the member that leads. They are not in the log; each answer is a lease. */
 export class Heartbeats {
   readonly #options: HeartbeatsOptions;
+  #toldToAll: ToldToAll | undefined;
 
   constructor(options: HeartbeatsOptions) {
     this.#options = options;
@@ -51,13 +62,23 @@ export class Heartbeats {
     // runs until the worker hears of this.
     if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
-    const time = clusterClock.time(workersOf(state));
-    const format = agreedStateFormat(state, observations);
+    const { clockBaseMs, stateFormat } = this.#forAll(state);
     return {
       ...{ acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) },
-      ...(time !== undefined && { clock_ms: time }),
-      ...(format !== undefined && { state_format: format }),
+      ...(clockBaseMs !== undefined && { clock_ms: Math.round(clockBaseMs + now()) }),
+      ...(stateFormat !== undefined && { state_format: stateFormat }),
     };
+  }
+
+  #forAll(state: ClusterState): ToldToAll {
+    const { controller, clusterClock, now } = this.#options;
+    const atMs = now();
+    if (this.#toldToAll === undefined || atMs >= this.#toldToAll.untilMs) {
+      const timeMs = clusterClock.time(workersOf(state));
+      const clockBaseMs = timeMs === undefined ? undefined : timeMs - atMs;
+      this.#toldToAll = { untilMs: atMs + MOMENT_MS, clockBaseMs, stateFormat: agreedStateFormat(state, controller.observations) };
+    }
+    return this.#toldToAll;
   }
 }
 

@@ -1,8 +1,4 @@
-/** A process of a worker. */
-export interface WorkerProcess {
-  readonly id: string;
-  readonly incarnation: string;
-}
+import { ProcessMap, type WorkerProcess } from './process-map.ts';
 
 export interface WorkerLeasesOptions {
   /** A worker that is silent for so long is lost. */
@@ -21,8 +17,8 @@ const LEASE_SHARE = 0.9;
 export class WorkerLeases {
   readonly leaseMs: number;
   readonly #options: WorkerLeasesOptions;
-  readonly #heardMs = new Map<string, number>();
-  readonly #dead = new Set<string>();
+  readonly #heardMs = new ProcessMap<number>();
+  readonly #dead = new ProcessMap<true>();
   #beganMs: number;
 
   constructor(options: WorkerLeasesOptions) {
@@ -40,18 +36,17 @@ export class WorkerLeases {
 
   /** A heartbeat is answered that came in at a time. */
   heard(process: WorkerProcess, atMs: number): void {
-    const key = keyOf(process);
-    this.#dead.delete(key);
-    this.#heardMs.set(key, Math.max(atMs, this.#heardMs.get(key) ?? atMs));
+    this.#dead.delete(process);
+    this.#heardMs.set(process, Math.max(atMs, this.#heardMs.get(process) ?? atMs));
   }
 
   /** It is proven that nothing of the process runs any more. */
   died(process: WorkerProcess): void {
-    this.#dead.add(keyOf(process));
+    this.#dead.set(process, true);
   }
 
   isProvenDead(process: WorkerProcess): boolean {
-    return this.#dead.has(keyOf(process));
+    return this.#dead.get(process) !== undefined;
   }
 
   /** Whatever the process was granted has ended: it runs nothing, or has stopped by itself. */
@@ -61,7 +56,7 @@ export class WorkerLeases {
 
   /** Since it was last heard of, and not longer than this member leads. */
   silentMs(process: WorkerProcess): number {
-    return this.#options.now() - (this.#heardMs.get(keyOf(process)) ?? this.#beganMs);
+    return this.#options.now() - (this.#heardMs.get(process) ?? this.#beganMs);
   }
 
   /**
@@ -77,20 +72,22 @@ export class WorkerLeases {
 
   isMassLoss(all: readonly WorkerProcess[]): boolean {
     const { timeoutMs } = this.#options;
-    const justSilent = all.filter((one) => {
+    let justSilent = 0;
+    for (const one of all) {
       const silentMs = this.silentMs(one);
-      return !this.isProvenDead(one) && silentMs > timeoutMs && silentMs <= 2 * timeoutMs;
-    });
-    return justSilent.length > all.length / 2;
+      if (silentMs > timeoutMs && silentMs <= 2 * timeoutMs && !this.isProvenDead(one)) justSilent++;
+    }
+    return justSilent > all.length / 2;
+  }
+
+  /** Of how many processes something is remembered. */
+  get remembered(): number {
+    return Math.max(this.#heardMs.size, this.#dead.size);
   }
 
   /** Processes that are gone for good are not remembered. */
-  forget(known: ReadonlySet<string>): void {
-    for (const key of this.#heardMs.keys()) if (!known.has(key)) this.#heardMs.delete(key);
-    for (const key of this.#dead) if (!known.has(key)) this.#dead.delete(key);
+  forgetOthers(known: readonly WorkerProcess[]): void {
+    this.#heardMs.keep(known);
+    this.#dead.keep(known);
   }
-}
-
-export function keyOf({ id, incarnation }: WorkerProcess): string {
-  return `${id}/${incarnation}`;
 }

@@ -1,4 +1,4 @@
-import type { WorkerProcess } from '../liveness/worker-leases.ts';
+import type { WorkerProcess } from '../liveness/process-map.ts';
 import { placementId, type Worker } from '../state/cluster-state.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Observed } from './view.ts';

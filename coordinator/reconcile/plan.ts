@@ -64,9 +64,10 @@ function hasPlacements({ state }: View, { id }: Worker): boolean {
 
 /** What a worker has and should not have. */
 function strayActions(view: View, worker: Worker): readonly Action[] {
-  if (view.isOver(worker)) return [];
+  const held = view.held(worker);
+  if (held === undefined || held.size === 0 || view.isOver(worker)) return [];
   const actions: Action[] = [];
-  for (const [placementId, { epoch }] of view.held(worker) ?? []) {
+  for (const [placementId, { epoch }] of held) {
     if (view.state.placements.get(placementId)?.workerId === worker.id) continue;
     const key = `stray ${worker.id} ${placementId}`;
     if (view.isDue(key)) actions.push({ key, kind: 'delete', worker, placementId, epoch });

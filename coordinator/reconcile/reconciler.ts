@@ -1,6 +1,7 @@
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
-import { keyOf, WorkerLeases } from '../liveness/worker-leases.ts';
+import type { WorkerProcess } from '../liveness/process-map.ts';
+import { WorkerLeases } from '../liveness/worker-leases.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import type { Placement, Worker } from '../state/cluster-state.ts';
 import { type Action, placementKey } from './action.ts';
@@ -133,7 +134,8 @@ export class Reconciler {
       this.#options.telemetry.report('WorkersLostTogether', { workers: workers.filter((one) => this.leases.isOver(one)).length });
     }
     this.#wasMassLoss = isMassLoss;
-    this.leases.forget(new Set(this.#processes().map(keyOf)));
+    // At most times there is nobody to forget.
+    if (this.leases.remembered > this.#options.group.state.workers.size) this.leases.forgetOthers(this.#processes());
   }
 
   #workers(): readonly Worker[] {
@@ -141,7 +143,7 @@ export class Reconciler {
   }
 
   /** Those that may still run something. */
-  #processes(): { readonly id: string; readonly incarnation: string }[] {
+  #processes(): WorkerProcess[] {
     const { workers, placements } = this.#options.group.state;
     const former = Array.from(placements.values(), ({ formerHolder }) => formerHolder).filter((one) => one !== undefined);
     return [...workers.values(), ...former.map(({ workerId: id, incarnation }) => ({ id, incarnation }))];

@@ -1,4 +1,4 @@
-import type { WorkerProcess } from '../liveness/worker-leases.ts';
+import type { WorkerProcess } from '../liveness/process-map.ts';
 import type { Action } from './action.ts';
 
 /** Actions that have begun and not ended: of those with one key, one at a time. */

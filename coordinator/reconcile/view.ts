@@ -1,4 +1,4 @@
-import type { WorkerProcess } from '../liveness/worker-leases.ts';
+import type { WorkerProcess } from '../liveness/process-map.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import type { ClusterState, Migration, Placement, Worker } from '../state/cluster-state.ts';
 import type { HeldPlacement } from '../workers-client/worker-client.ts';

@@ -47,8 +47,10 @@ export interface CoordinatorServerOptions {
   /** False: the coordinator is on its own. */
   readonly isGroup: boolean;
   readonly apiKey: string | undefined;
-  /** Reaches the other members. */
+  /** Reaches the other members, and workers. */
   readonly web: WebDoor;
+  /** Over which requests are handed on to the leader. @default as `web` */
+  readonly leaderWeb?: WebDoor;
   readonly validate: ValidateProgram;
   readonly telemetry: Telemetry;
   readonly version: string;
@@ -94,7 +96,7 @@ export interface CoordinatorServer {
 /** Builds the HTTP side of a coordinator upon a member of its group, which it neither starts nor stops. */
 export async function createCoordinatorServer(options: CoordinatorServerOptions): Promise<CoordinatorServer> {
   const { group, isGroup, apiKey, web, validate, telemetry, version } = options;
-  const requests = new ClusterRequests(group, new LeaderForwarding(web, group.status().nodeId));
+  const requests = new ClusterRequests(group, new LeaderForwarding(options.leaderWeb ?? web, group.status().nodeId));
   const workers = options.workers ?? usualWorkers;
   const now = (): number => performance.now();
   const client = new WorkerClient(web, apiKey);
@@ -103,7 +105,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const clock = (): number => Date.now();
   const clusterClock = new ClusterClock({ now, clock });
   const heartbeats = new Heartbeats({ group, controller, now, clock, clusterClock });
-  new ClockWatch({ group, controller, clusterClock, telemetry });
+  new ClockWatch({ group, controller, clusterClock, now, telemetry });
   const watches = new WorkerWatches({ group, client, controller });
   const journal = new ClusterJournal(group);
   const deliveries = new Deliveries({ group, client, controller, telemetry });

@@ -73,6 +73,8 @@ export interface RunningCoordinator {
 /** Of a coordinator on its own, whose log nobody else has. */
 const ALONE = 1;
 const KEY_BYTES = 32;
+/** Over which a member hands requests on to the leader: a thousand that come at once are not to cost it a thousand connections. */
+const FORWARDING_CONNECTIONS_MAX = 64;
 
 /**
  * Starts a coordinator, and waits until it serves what its log holds.
@@ -84,6 +86,9 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   const replica = new Replica();
   const clock = (): number => Date.now();
   const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: group?.tlsCa });
+  const leaderWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
+    ...{ connectMs: 1_000, silenceMs: 15_000, ca: group?.tlsCa, connectionsMax: FORWARDING_CONNECTIONS_MAX },
+  });
   // Whom it asks is no member of the group, and shows a certificate that the machine trusts.
   const storeWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 5_000, silenceMs: 15_000 });
   const member = await startMember(options, replica, tls);
@@ -94,14 +99,14 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     await handOver(member);
     await server?.close();
     await member.close();
-    await Promise.all([web.close(), storeWeb.close()]);
+    await Promise.all([web.close(), leaderWeb.close(), storeWeb.close()]);
   };
   try {
     new FormatAgreement({ member, replica, clock, telemetry });
     if (group) new MemberDirectory({ member, replica, named: peersOf(group), clock });
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
-      ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, validate, telemetry },
+      ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, leaderWeb, validate, telemetry },
       ...{
         version: manifest.version,
         workers: options.workers,

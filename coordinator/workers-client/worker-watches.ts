@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { GroupMember } from '../cluster/group-member.ts';
-import { keyOf, type WorkerProcess } from '../liveness/worker-leases.ts';
+import { ProcessMap, type WorkerProcess } from '../liveness/process-map.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import type { WorkerClient } from './worker-client.ts';
 
@@ -11,6 +11,8 @@ interface WatchedProcess extends WorkerProcess {
 /** Between two looks at an address that refuses: long enough for nobody, short enough that a failover does not wait for it. */
 const REFUSED_AGAIN_MS = 25;
 const AGAIN_MS = 1_000;
+/** Begun with one look: when very many workers come at once, who registers is not to wait for connections to all of them. */
+const BEGUN_MAX = 16;
 
 /**
  * Holds a connection to every worker, which the kernel closes when the process dies. A connection that breaks, at an address that then
@@ -21,7 +23,7 @@ export class WorkerWatches {
   readonly #group: GroupMember;
   readonly #client: WorkerClient;
   readonly #controller: Controller;
-  readonly #watches = new Map<string, AbortController>();
+  readonly #watches = new ProcessMap<AbortController>();
 
   constructor({ group, client, controller }: { group: GroupMember; client: WorkerClient; controller: Controller }) {
     this.#group = group;
@@ -31,26 +33,30 @@ export class WorkerWatches {
   }
 
   close(): void {
-    for (const watch of this.#watches.values()) watch.abort();
+    for (const [, watch] of this.#watches.entries()) watch.abort();
     this.#watches.clear();
   }
 
   #follow(): void {
     const { leases, isLeading } = this.#controller;
-    const wanted = new Map<string, WatchedProcess>();
-    for (const worker of isLeading ? this.#group.state.workers.values() : []) {
-      if (worker.status !== 'removed' && !leases.isProvenDead(worker)) wanted.set(keyOf(worker), worker);
-    }
-    for (const [key, watch] of this.#watches) {
-      if (wanted.has(key)) continue;
+    const { workers } = this.#group.state;
+    const isWanted = (process: WorkerProcess): boolean => {
+      const worker = workers.get(process.id);
+      return worker?.incarnation === process.incarnation && worker.status !== 'removed' && !leases.isProvenDead(process);
+    };
+    for (const [process, watch] of this.#watches.entries()) {
+      if (isLeading && isWanted(process)) continue;
       watch.abort();
-      this.#watches.delete(key);
+      this.#watches.delete(process);
     }
-    for (const [key, process] of wanted) {
-      if (this.#watches.has(key)) continue;
+    if (!isLeading) return;
+    let begun = 0;
+    for (const worker of workers.values()) {
+      if (this.#watches.get(worker) !== undefined || worker.status === 'removed' || leases.isProvenDead(worker)) continue;
+      if (++begun > BEGUN_MAX) return;
       const watch = new AbortController();
-      this.#watches.set(key, watch);
-      void this.#watch(process, watch.signal);
+      this.#watches.set(worker, watch);
+      void this.#watch(worker, watch.signal);
     }
   }
 

@@ -15,6 +15,8 @@ export interface WebDoorOptions {
   readonly silenceMs: number;
   /** PEM of the authorities to trust instead of the machine's. */
   readonly ca?: string | undefined;
+  /** Connections to one server; what there is none for waits, and its deadline runs. @default no limit */
+  readonly connectionsMax?: number | undefined;
   /** Asked once a connection is there, before anything goes over it: much may have changed while it was made. @default always */
   readonly maySend?: (() => boolean) | undefined;
 }
@@ -64,13 +66,14 @@ export class WebDoor {
   readonly #agent: Agent;
   readonly #unwanted = new Set<WebAnswer['body']>();
 
-  constructor(door: OutboundDoor, { connectMs, silenceMs, ca, maySend }: WebDoorOptions) {
+  constructor(door: OutboundDoor, { connectMs, silenceMs, ca, connectionsMax, maySend }: WebDoorOptions) {
     this.#door = door;
     const connect = buildConnector({ timeout: connectMs, lookup: door.lookup, ...(ca === undefined ? {} : { ca }) });
     this.#agent = new Agent({
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      ...(connectionsMax === undefined ? {} : { connections: connectionsMax }),
       connect: (to, done) => {
         try {
           door.requireHost(to.hostname);

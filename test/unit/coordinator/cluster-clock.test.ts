@@ -76,7 +76,7 @@ describe('the time of a cluster', () => {
   it('forgets processes that are gone', () => {
     const { clock, hear } = world();
     hear(a, 0);
-    clock.forget(new Set());
+    clock.forgetOthers([]);
     expect(clock.aheadMs(workers).size).toBe(0);
   });
 });
