@@ -30,9 +30,29 @@ export default defineConfig({
           setupFiles: 'test/random-seed.ts',
         },
       },
-      // A second try, which the report names, and only where nobody can try again by hand.
-      { extends: true, test: { name: 'processes', include: withProcesses, exclude: long, retry: isCi ? 1 : 0 } },
-      { extends: true, test: { name: 'long', include: long, testTimeout: 600_000, hookTimeout: 120_000 } },
+      // Of what they compute a quarter was loading the same code anew for each file. A second try, which the report names, is only where
+      // nobody can try again by hand.
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: withProcesses,
+          exclude: long,
+          isolate: false,
+          setupFiles: 'test/integration/end-of-test.ts',
+          retry: isCi ? 1 : 0,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: long,
+          setupFiles: 'test/integration/end-of-test.ts',
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

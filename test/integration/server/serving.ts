@@ -1,23 +1,31 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach } from 'vitest';
 import { dropStreamClients } from '../../clients/event-stream-client.ts';
 import { dropWebSocketClients } from '../../clients/websocket-client.ts';
 import { CepProcess } from '../cli/cep-process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'cep-server-'));
+/** Of the test file that runs: files share this module (`end-of-test.ts`). */
+let folder: string | undefined;
 const running: CepProcess[] = [];
 
-afterEach(() => {
+/** What a test has started and not ended. */
+export function endServing(): void {
   dropStreamClients();
   dropWebSocketClients();
   for (const cep of running.splice(0)) cep.kill('SIGKILL');
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+}
+
+export function removeFolder(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true });
+  folder = undefined;
+}
 
 /** A path in a folder of the test file, removed after its tests. */
-export const path = (name: string): string => join(folder, name);
+export function path(name: string): string {
+  folder ??= mkdtempSync(join(tmpdir(), 'cep-server-'));
+  return join(folder, name);
+}
 
 export function write(name: string, text: string, mode = 0o600): string {
   writeFileSync(path(name), text);
@@ -37,11 +45,10 @@ export interface Served {
   readonly url: string;
 }
 
-const json = write('json.yaml', 'logging:\n  format: json\n  level: debug\n');
-
 /** A server that is ready, on a port of its own. */
 export async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const started = cep(['--config', json, 'server', '--port', '0', ...args], env);
+  const config = write('json.yaml', 'logging:\n  format: json\n  level: debug\n');
+  const started = cep(['--config', config, 'server', '--port', '0', ...args], env);
   await started.until(({ stderr }) => stderr.includes('"Server ready"'));
   const url = logOf(started).find(({ message }) => message === 'Server listening')?.['url'];
   return { cep: started, url: String(url) };
