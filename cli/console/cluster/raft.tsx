@@ -51,7 +51,7 @@ export function RaftPage() {
                     <Status of={reachable ? 'connected' : 'disconnected'}>{reachable ? 'yes' : 'no'}</Status>
                   </td>
                   <td class={`number ${(lag ?? 0) > 1_000 ? 'warn' : ''}`}>{lag === null ? 'unknown' : plural(lag, 'entry', 'entries')}</td>
-                  <td>{url}</td>
+                  <td class="address">{url}</td>
                 </tr>
               ))}
             </tbody>
