@@ -78,16 +78,16 @@ export class Clock {
 
   /**
    * As `move` of the only clock of a program, without partitions. Says whether something may be due: then it has moved in this
-   * step, else no step of time is needed.
+   * step, else no step of time is needed. `isAsked`: one is made in any case.
    */
-  reach(time: number, step: number): boolean {
+  reach(time: number, step: number, isAsked: boolean): boolean {
     const before = this.reached;
     if (!(time > before)) {
       this.moveBehind(time);
       return before >= this.dueAt;
     }
     this.reached = time;
-    if (time < this.dueAt) return false;
+    if (time < this.dueAt && !isAsked) return false;
     if (time === Infinity) this.finite = before;
     this.reachedBefore = before;
     this.movedIn = step;

@@ -3,7 +3,7 @@ import { justAfter } from '../../time/instants.ts';
 import type { FusedRun } from './fused-run.ts';
 import type { RunClass } from './kept-matches.ts';
 import { nanIfNull } from './number-columns.ts';
-import { LOOKS } from './open-runs.ts';
+import { EARLY_WAKES, LOOKS } from './open-runs.ts';
 import { NONE, RunColumns } from './run-columns.ts';
 import type { Kept } from './run-form.ts';
 
@@ -33,6 +33,7 @@ export class FlatRuns extends RunColumns {
   #newest = NONE;
   readonly #isPartitioned: boolean;
   readonly #slackMs: number;
+  #earlyWakes = EARLY_WAKES;
   readonly #watermark: () => number;
   readonly #close: (run: number) => void;
   /** By deadline, when they are not so in order of creation. */
@@ -80,7 +81,9 @@ export class FlatRuns extends RunColumns {
   #wakeFor(deadline: number): void {
     const watermark = this.#watermark();
     if (deadline >= watermark) {
-      this.due = Math.min(this.due, justAfter(deadline + this.#slackMs));
+      const isEarly = this.#earlyWakes > 0 && watermark > -Infinity;
+      if (isEarly) this.#earlyWakes--;
+      this.due = Math.min(this.due, justAfter(isEarly ? watermark : deadline + this.#slackMs));
       return;
     }
     this.clean();

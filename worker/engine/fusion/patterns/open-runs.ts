@@ -15,6 +15,12 @@ export class TimedRuns extends WakingRuns<FusedRun> {
 export const LOOKS = 64;
 
 /**
+ * So many times a pattern asks for a wake at once though nothing is due, and works out what is: else V8 has compiled all that an event does
+ * before it sees a run that is the first to end, takes that for impossible, and throws the code away when it comes.
+ */
+export const EARLY_WAKES = 64;
+
+/**
  * All open runs of a pattern in order of creation, which is that of their deadlines as long as events come in order of time.
  * A run that ends without a match is nothing that anybody sees, so time is asked to wake the program for many of them at
  * once: those that time has passed by then are still here, and are over for whoever asks.
@@ -28,6 +34,7 @@ export class OpenRuns {
   /** The watermark lies before it, and no run ends sooner than `slackMs` before it. At or before the watermark: a wake is due. */
   due = Infinity;
   readonly #slackMs: number;
+  #earlyWakes = EARLY_WAKES;
   readonly #watermark: () => number;
   readonly #close: (run: FusedRun) => void;
   /** Runs by deadline, when they are not so in order of creation. */
@@ -60,7 +67,9 @@ export class OpenRuns {
   #wakeFor(deadline: number): void {
     const watermark = this.#watermark();
     if (deadline >= watermark) {
-      this.due = Math.min(this.due, justAfter(deadline + this.#slackMs));
+      const isEarly = this.#earlyWakes > 0 && watermark > -Infinity;
+      if (isEarly) this.#earlyWakes--;
+      this.due = Math.min(this.due, justAfter(isEarly ? watermark : deadline + this.#slackMs));
       return;
     }
     this.clean();
