@@ -28,9 +28,16 @@ export class RecentTexts {
   shift = 32 - Math.log2(SLOTS_MIN);
   private taken = 0;
 
-  /** The text at `start` stands at this place of the table. */
-  put(words: DataView, start: number, length: number, place: number): void {
+  /**
+   * The text at `start` stands at this place of the table. `known`: how many texts the field has had. There is room for all of them from
+   * the first that comes again: else none is found here before V8 has compiled the reader, which it throws away when one is.
+   */
+  put(words: DataView, start: number, length: number, place: number, known: number): void {
     if (length > LENGTH_MAX) return;
+    if (known * SLOT_WORDS > this.slots.length && this.slots.length < SLOTS_MAX * SLOT_WORDS) {
+      this.shift = Math.max(Math.clz32(known - 1), 32 - Math.log2(SLOTS_MAX));
+      this.clear();
+    }
     if (++this.taken > this.slots.length * (TURNOVER / SLOT_WORDS) && this.slots.length < SLOTS_MAX * SLOT_WORDS) {
       this.shift--;
       this.clear();

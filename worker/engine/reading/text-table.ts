@@ -169,7 +169,7 @@ export class TextField implements TextPlace {
     const { misses } = this;
     const text = this.readAny(bytes, words, at);
     const isKnown = text !== null && this.at >= 0 && misses === this.misses;
-    if (isKnown) this.recent.put(words, at, this.end - at, this.at);
+    if (isKnown) this.recent.put(words, at, this.end - at, this.at, this.misses);
     return text;
   }
 

@@ -43,6 +43,15 @@ describe('a field of a table of texts', () => {
     for (let time = 0; time < 3; time++) expect(read(field, text)).toBe(text);
   });
 
+  it('has room among the recent texts for all that it has read, from the first that comes again', () => {
+    const field = newTable().fieldOf({});
+    const texts = Array.from({ length: 300 }, (_, at) => `S${at}`);
+    for (const text of [...texts, ...texts]) read(field, text);
+    const places = field.recent.slots.filter((_, at) => at % 4 === 3);
+    expect(places.length).toBeGreaterThanOrEqual(texts.length);
+    expect(new Set(places).size).toBeGreaterThan(texts.length / 2);
+  });
+
   it('does not keep long texts', () => {
     const table = newTable();
     const field = table.fieldOf({});
