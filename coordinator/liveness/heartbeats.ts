@@ -19,20 +19,27 @@ export interface HeartbeatsOptions {
   readonly clusterClock: Pick<ClusterClock, 'heard' | 'time'>;
 }
 
-/** Of all workers alike, so it is found once for all heartbeats of so long: it takes as long as there are workers. */
-const MOMENT_MS = 50;
+/** The time in the cluster is found once for all heartbeats of so long: that takes as long as there are workers. */
+const TIME_KEPT_MS = 50;
 
-interface ToldToAll {
+interface KeptTime {
   readonly untilMs: number;
   /** By how much the time in the cluster is ahead of the monotonic clock. */
-  readonly clockBaseMs: number | undefined;
-  readonly stateFormat: number | undefined;
+  readonly aheadMs: number | undefined;
+}
+
+interface KeptFormat {
+  /** Of these workers. */
+  readonly workers: ClusterState['workers'];
+  readonly format: number | undefined;
 }
 
 /** Takes heartbeats on the member that leads. They are not in the log; each answer is a lease. */
 export class Heartbeats {
   readonly #options: HeartbeatsOptions;
-  #toldToAll: ToldToAll | undefined;
+  #time: KeptTime | undefined;
+  /** Undefined once a worker has said another one than before. */
+  #format: KeptFormat | undefined;
 
   constructor(options: HeartbeatsOptions) {
     this.#options = options;
@@ -53,6 +60,8 @@ export class Heartbeats {
     // What was granted has ended and may be another's by the time that this is heard, so nothing of it goes on.
     const wasOver = leases.isOver(worker);
     leases.heard(worker, atMs);
+    const before = observations.of(worker);
+    if (before === undefined || before.heartbeat.state_format !== heartbeat.state_format) this.#format = undefined;
     observations.heard(worker, heartbeat, clock());
     if (heartbeat.clock_ms !== undefined) clusterClock.heard(worker, heartbeat.clock_ms, atMs);
     const fenced = (heartbeat.pipelines ?? []).filter(
@@ -62,23 +71,31 @@ export class Heartbeats {
     // runs until the worker hears of this.
     if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
-    const { clockBaseMs, stateFormat } = this.#forAll(state);
+    const time = this.#timeIn(state);
+    const format = this.#formatIn(state);
     return {
       ...{ acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) },
-      ...(clockBaseMs !== undefined && { clock_ms: Math.round(clockBaseMs + now()) }),
-      ...(stateFormat !== undefined && { state_format: stateFormat }),
+      ...(time !== undefined && { clock_ms: time }),
+      ...(format !== undefined && { state_format: format }),
     };
   }
 
-  #forAll(state: ClusterState): ToldToAll {
-    const { controller, clusterClock, now } = this.#options;
+  #timeIn(state: ClusterState): number | undefined {
+    const { clusterClock, now } = this.#options;
     const atMs = now();
-    if (this.#toldToAll === undefined || atMs >= this.#toldToAll.untilMs) {
+    if (this.#time === undefined || atMs >= this.#time.untilMs) {
       const timeMs = clusterClock.time(workersOf(state));
-      const clockBaseMs = timeMs === undefined ? undefined : timeMs - atMs;
-      this.#toldToAll = { untilMs: atMs + MOMENT_MS, clockBaseMs, stateFormat: agreedStateFormat(state, controller.observations) };
+      this.#time = { untilMs: atMs + TIME_KEPT_MS, aheadMs: timeMs === undefined ? undefined : timeMs - atMs };
     }
-    return this.#toldToAll;
+    return this.#time.aheadMs === undefined ? undefined : Math.round(this.#time.aheadMs + atMs);
+  }
+
+  #formatIn(state: ClusterState): number | undefined {
+    const { workers } = state;
+    if (this.#format?.workers !== workers) {
+      this.#format = { workers, format: agreedStateFormat(state, this.#options.controller.observations) };
+    }
+    return this.#format.format;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { ClusterState } from '../state/cluster-state.ts';
-import { workersOf } from '../state/queries.ts';
 import type { Observations } from './observations.ts';
 
 /** What every worker reads, and all that one reads that says nothing of formats. */
@@ -11,8 +10,8 @@ export const FIRST_STATE_FORMAT = 1;
  */
 export function agreedStateFormat(state: ClusterState, observations: Observations): number | undefined {
   let agreed: number | undefined;
-  for (const worker of workersOf(state)) {
-    if (worker.status === 'unhealthy') continue;
+  for (const worker of state.workers.values()) {
+    if (worker.status === 'unhealthy' || worker.status === 'removed') continue;
     const report = observations.of(worker);
     if (report === undefined) return undefined;
     agreed = Math.min(agreed ?? Number.POSITIVE_INFINITY, report.heartbeat.state_format ?? FIRST_STATE_FORMAT);
