@@ -1,14 +1,15 @@
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { CepError } from '../../shared/errors/error.ts';
-import { listRanges } from '../../shared/events/reading/list-ranges.ts';
+import { BRACE_CLOSE, BRACE_OPEN, COMMA } from '../../shared/events/reading/characters.ts';
+import { type ListRange, listRanges } from '../../shared/events/reading/list-ranges.ts';
 import { deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
 
 type DeliveryRequest = Static<typeof deliveryRequestSchema>;
 export type RoutedEvent = DeliveryRequest['batches'][number]['events'][number];
 
 export interface DeliveredBatch extends Omit<DeliveryRequest['batches'][number], 'events'> {
-  /** Of injected events the list as it came, else the events. */
+  /** Of injected events a body with the list as it came, `{"events":[..]}`, as engines read it; else the events. */
   readonly events: Uint8Array | readonly RoutedEvent[];
 }
 
@@ -20,21 +21,32 @@ export interface Delivery extends Omit<DeliveryRequest, 'batches'> {
 const deliveries = Compile(deliveryRequestSchema);
 /** Braces and brackets around the events of a batch. */
 const EVENTS_DEPTH = 3;
+const NAME = '"events":';
 
 /**
  * What coordinators and other workers send. Injected events are left as they came, for the engine to read: everything around them is looked
- * at here. @throws CepError `invalid_json`, `validation_error`
+ * at here. The bytes are used up: see `withName`. @throws CepError `invalid_json`, `validation_error`
  */
 export function deliveryIn(body: Buffer): Delivery {
   const lists = listRanges(body, EVENTS_DEPTH);
   const around = checked(withoutLists(body, lists));
   if (around.from.placement_id !== externalSource || lists.length !== around.batches.length) return checked(body.toString('utf8'));
-  const batches = around.batches.map((batch, at) => ({ ...batch, events: body.subarray(lists[at]?.start, lists[at]?.end) }));
+  const batches = around.batches.map((batch, at) => ({ ...batch, events: withName(body, lists[at] as ListRange) }));
   return { ...around, batches };
 }
 
+/** A body of its own for a list. Where it stands as coordinators write it, that is done with one byte, and nothing is copied. */
+function withName(body: Buffer, { start, end }: ListRange): Uint8Array {
+  const name = start - NAME.length;
+  const isLast = body[end] === BRACE_CLOSE && body[name - 1] === COMMA;
+  if (!isLast || body.toString('latin1', name, start) !== NAME)
+    return Buffer.concat([Buffer.from(`{${NAME}`), body.subarray(start, end), Buffer.from('}')]);
+  body[name - 1] = BRACE_OPEN;
+  return body.subarray(name - 1, end + 1);
+}
+
 /** The text with an empty list in the place of each. */
-function withoutLists(body: Buffer, lists: ReturnType<typeof listRanges>): string {
+function withoutLists(body: Buffer, lists: readonly ListRange[]): string {
   let text = '';
   let behind = 0;
   for (const { start, end } of lists) {

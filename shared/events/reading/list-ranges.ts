@@ -1,4 +1,5 @@
 import * as is from './characters.ts';
+import { behindPlainEvents } from './plain-batch.ts';
 
 /** From the bracket that opens a list to behind the one that closes it. */
 export interface ListRange {
@@ -12,6 +13,8 @@ export interface ListRange {
  */
 export function listRanges(bytes: Uint8Array, depth: number): readonly ListRange[] {
   const ranges: ListRange[] = [];
+  // One character for each byte. An expression goes through what most lists hold faster than the loop.
+  let text: string | undefined;
   let open = 0;
   let start = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -19,7 +22,10 @@ export function listRanges(bytes: Uint8Array, depth: number): readonly ListRange
     if (byte === is.QUOTE) at = endOfString(bytes, at);
     else if (byte === is.BRACE_OPEN) open++;
     else if (byte === is.BRACKET_OPEN) {
-      if (open++ === depth) start = at;
+      if (open++ !== depth) continue;
+      start = at;
+      text ??= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+      at = behindPlainEvents(text, at + 1) - 1;
     } else if (byte === is.BRACE_CLOSE) open--;
     else if (byte === is.BRACKET_CLOSE && --open === depth) ranges.push({ start, end: at + 1 });
   }

@@ -21,6 +21,13 @@ const event = new RegExp(
 const BEFORE = /^\{"events": ?\[/;
 const BEHIND = /^\]\}\s*$/;
 
+/** Behind the events as clients write them that stand in a list from a place on; the place itself when none do. */
+export function behindPlainEvents(text: string, start: number): number {
+  let end = start;
+  for (event.lastIndex = end; event.test(text); ) end = event.lastIndex;
+  return end;
+}
+
 /**
  * Looks at a body `{"events": [...]}` without making anything of what is in it: to make objects of events that nobody asks for costs more than
  * all else that is done with them. What it gives is JSON, and each event has the shape that every event must have. Undefined of anything

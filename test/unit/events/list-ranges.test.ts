@@ -23,6 +23,24 @@ it('finds the lists of any JSON text by their depth, whatever its strings hold',
   );
 });
 
+it('finds the ends of lists of events, plain ones and others', () => {
+  const value = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.constantFrom('"]', ']},{"sequence":1', null, true),
+    fc.array(fc.integer(), { maxLength: 2 }),
+  );
+  const event = fc.record({ event_type: fc.string({ minLength: 1 }), fields: fc.dictionary(fc.string(), value) });
+  const batches = fc.array(fc.record({ sequence: fc.nat(), events: fc.array(event, { maxLength: 5 }) }), { maxLength: 4 });
+  fc.assert(
+    fc.property(batches, (all) => {
+      const bytes = Buffer.from(JSON.stringify({ batches: all }));
+      const found = listRanges(bytes, 3).map(({ start, end }) => bytes.toString('utf8', start, end));
+      expect(found).toEqual(all.map(({ events }) => JSON.stringify(events)));
+    }),
+  );
+});
+
 it('comes to an end with whatever is no JSON', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.integer({ min: 0, max: 3 }), (bytes, depth) => {

@@ -19,7 +19,7 @@ class BusyPipeline extends SimulatedPipeline {
 const batch = (sequence: number, ...types: string[]) => ({
   sequence,
   received_at: 1,
-  events: Buffer.from(JSON.stringify(types.map((type) => ({ event_type: type, fields: {} })))),
+  events: Buffer.from(JSON.stringify({ events: types.map((type) => ({ event_type: type, fields: {} })) })),
 });
 
 it('a batch that the program has given up is answered as refused, each time, and what follows it is taken', async () => {

@@ -10,11 +10,27 @@ it('leaves injected events as they came, and gives those of another placement', 
   const { epoch, batches: found } = deliveryIn(bodyOf('_external', batches));
   expect(epoch).toBe(7);
   expect(found.map(({ sequence, events }) => [sequence, Buffer.from(events as Uint8Array).toString()])).toEqual([
-    [1, list],
-    [2, '[]'],
+    [1, `{"events":${list}}`],
+    [2, '{"events":[]}'],
   ]);
   const routed = '{"sequence":1,"received_at":5,"events":[{"event_type":"A","fields":{},"id":"x"}]}';
   expect(deliveryIn(bodyOf('g:p:0', routed)).batches[0]?.events).toEqual([{ event_type: 'A', fields: {}, id: 'x' }]);
+});
+
+it('gives the same list whatever stands around it', () => {
+  const list = '[{"event_type":"A","fields":{"t":"ä"}}]';
+  for (const batch of [
+    `{"sequence":1,"received_at":5,"events":${list}}`,
+    `{"sequence":1,"received_at":5,"events": ${list}}`,
+    `{"sequence":1,"received_at":5, "events":${list} }`,
+    `{"sequence":1,"events":${list},"received_at":5}`,
+    `{"events":${list},"sequence":1,"received_at":5}`,
+    `{"sequence":1,"received_at":5,"\\u0065vents":${list}}`,
+  ]) {
+    const [first, second] = deliveryIn(bodyOf('_external', `${batch},${batch.replace('"sequence":1', '"sequence":2')}`)).batches;
+    for (const one of [first, second]) expect(Buffer.from(one?.events as Uint8Array).toString()).toBe(`{"events":${list}}`);
+    expect([first?.sequence, second?.sequence, second?.received_at]).toEqual([1, 2, 5]);
+  }
 });
 
 it.each([
