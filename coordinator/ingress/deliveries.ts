@@ -14,6 +14,12 @@ export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | '
   readonly workerId: string | undefined;
 };
 
+/** As it is kept: outputs of thousands of batches would be objects by the hundred thousand, each looked at whenever garbage is collected. */
+interface KeptResult extends Omit<BatchResult, 'output_events'> {
+  /** A list in JSON, if there is one. */
+  readonly outputs: string | undefined;
+}
+
 /** How far the worker of a placement is, under one epoch. */
 interface Cursor {
   readonly epoch: number;
@@ -86,7 +92,7 @@ export class Deliveries {
   readonly #refused = new Map<string, WorkerRefusal>();
   readonly #cursors = new Map<string, Cursor>();
   readonly #waiters = new Map<string, Set<Waiter>>();
-  readonly #results = new Map<string, BatchResult>();
+  readonly #results = new Map<string, KeptResult>();
   readonly #checkpointing = new Set<string>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
@@ -119,7 +125,8 @@ export class Deliveries {
     const key = ingressKey(placementId, sequence);
     const known = this.#results.get(key);
     const log = this.#group.state.ingressLogs.get(placementId);
-    if (known || log === undefined) return Promise.resolve(known);
+    if (known) return Promise.resolve(asTold(known));
+    if (log === undefined) return Promise.resolve(undefined);
     if (sequence < log.first) return Promise.resolve(workedThrough(sequence));
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(key) ?? new Set<Waiter>();
@@ -267,7 +274,7 @@ export class Deliveries {
     const key = ingressKey(placementId, taken.sequence);
     const result = this.#withRefusal(key, taken);
     this.#sayUnheard(placementId, key, result);
-    if (!this.#results.has(key)) this.#results.set(key, result);
+    if (!this.#results.has(key)) this.#results.set(key, asKept(result));
     for (const oldest of this.#results.keys()) {
       if (this.#results.size <= RESULTS_KEPT_MAX) break;
       this.#results.delete(oldest);
@@ -323,6 +330,14 @@ export class Deliveries {
     this.#cursors.clear();
     this.#unheard.clear();
   }
+}
+
+function asKept({ output_events: outputs, ...rest }: BatchResult): KeptResult {
+  return { ...rest, outputs: outputs && JSON.stringify(outputs) };
+}
+
+function asTold({ outputs, ...rest }: KeptResult): BatchResult {
+  return outputs === undefined ? rest : { ...rest, output_events: JSON.parse(outputs) as NonNullable<BatchResult['output_events']> };
 }
 
 /** A batch of which no more is known. */
