@@ -13,15 +13,19 @@ export type WholeWindows = WholeRows<WindowContent, WindowContents>;
 
 /** What a slot says of a content that it has, where it has a field for it. */
 const NOTED = ['count', 'firstOrder', 'lastOrder', 'minTime', 'maxTime'] as const;
+/** What a slot is told of a saved content, where it has a field for it. */
+const LOADED = ['count', 'lastOrder', 'time', 'lastCause', 'minTime', 'maxTime', 'firstOrder', 'firstCause'] as const;
 
 /** A window each of whose slots is one that is open. */
 export abstract class ContentKernel extends WindowKernel<WindowContent, WholeWindows> {
   readonly #noted: readonly (readonly [field: (typeof NOTED)[number], at: number])[];
+  readonly #loaded: readonly (typeof LOADED)[number][];
   #close: ((slot: number) => void) | null = null;
 
   constructor(form: Intake | WholeWindows, next: Next, environment: OperatorEnvironment) {
     super(form, next, environment);
     this.#noted = NOTED.filter((field) => form.fields.has(field)).map((field) => [field, form.fields.at(field)]);
+    this.#loaded = LOADED.filter((field) => form.fields.has(field));
   }
 
   /** The window in the slot is over. */
@@ -91,8 +95,7 @@ export abstract class ContentKernel extends WindowKernel<WindowContent, WholeWin
     const { calls, last, count, firstOrder, firstCause, lastOrder, minTime, maxTime } = saved;
     this.types[slot] = last.type;
     const fields = { count, lastOrder, time: last.time, lastCause: lastCause(last), minTime, maxTime, firstOrder, firstCause };
-    for (const [field, value] of Object.entries(fields))
-      if (this.intake.fields.has(field as SlotField)) this.put(slot, field as SlotField, value);
+    for (const field of this.#loaded) this.put(slot, field, fields[field]);
     this.loadCalls(slot, calls);
   }
 
