@@ -9,12 +9,11 @@ export interface Said {
 
 /** What pipelines must say of what one producer has sent, all of it taken once and in this order: the definition, without any cleverness. */
 export function expected(producer: string, sent: readonly StoryEvent[]): readonly Said[] {
-  const pairs = numbersOf(sent, 'Close').filter(({ number, at }) =>
-    numbersOf(sent, 'Open').some((open) => open.number === number && open.at < at),
-  );
+  const opens = byNumber(numbersOf(sent, 'Open'));
+  const pairs = numbersOf(sent, 'Close').filter(({ number, at }) => opens.get(number)?.some((open) => open.at < at));
   const ticks = numbersOf(sent, 'Tick');
-  const rights = numbersOf(sent, 'Right');
-  const joins = numbersOf(sent, 'Left').flatMap(({ number }) => rights.filter((right) => right.number === number));
+  const rights = byNumber(numbersOf(sent, 'Right'));
+  const joins = numbersOf(sent, 'Left').flatMap(({ number }) => rights.get(number) ?? []);
   return [
     ...pairs.map(({ number }) => ({ type: 'Paired', data: { producer, number } })),
     ...(isStored(producer) ? [] : windows(producer, 'Total', pairs, pairsPerTotal)),
@@ -31,6 +30,17 @@ interface Numbered {
 
 function numbersOf(sent: readonly StoryEvent[], type: StoryEvent['event_type']): readonly Numbered[] {
   return sent.flatMap(({ event_type, fields }, at) => (event_type === type ? [{ number: fields.number, at }] : []));
+}
+
+/** An hour sends a hundred thousand events: going through all of them for each would take longer than the outputs. */
+function byNumber(events: readonly Numbered[]): ReadonlyMap<number, readonly Numbered[]> {
+  const found = new Map<number, Numbered[]>();
+  for (const one of events) {
+    const same = found.get(one.number);
+    if (same) same.push(one);
+    else found.set(one.number, [one]);
+  }
+  return found;
 }
 
 /** Complete windows of so many each. */
