@@ -1,7 +1,7 @@
 /** Reads the text of literals. A bad literal is reported and read as something harmless, so that the line is read on. */
 import type { DurationLiteral, NumberLiteral, Span, TimestampLiteral } from '../ast/nodes.ts';
 import { unitOf } from '../diagnostics/foreign-words.ts';
-import type { Notes } from './notes.ts';
+import type { Problems } from './notes.ts';
 
 const intMax = Number.MAX_SAFE_INTEGER;
 const unitMs: Readonly<Record<string, number>> = {
@@ -23,27 +23,27 @@ export function clipped(token: string): string {
 }
 
 /** An int, float or duration. */
-export function readNumeric(text: string, span: Span, notes: Notes): NumberLiteral | DurationLiteral {
+export function readNumeric(text: string, span: Span, problems: Problems): NumberLiteral | DurationLiteral {
   const found = number.exec(text);
-  if (!found) return readDuration(text, span, notes);
+  if (!found) return readDuration(text, span, problems);
   const type = found[1] === undefined && found[2] === undefined ? 'int' : 'float';
   const value = Number(text.replaceAll('_', ''));
   if (type === 'int' && value > intMax) {
-    notes.report(span, `the int ${clipped(text)} is outside +-(2^53-1)`, 'write an id that long as a string');
-  } else if (value === Number.POSITIVE_INFINITY) notes.report(span, `the float ${clipped(text)} is too large`);
+    problems.report(span, `the int ${clipped(text)} is outside +-(2^53-1)`, 'write an id that long as a string');
+  } else if (value === Number.POSITIVE_INFINITY) problems.report(span, `the float ${clipped(text)} is too large`);
   return { kind: 'NumberLiteral', span, type, value: Math.min(value, Number.MAX_VALUE), text };
 }
 
-function readDuration(text: string, span: Span, notes: Notes): NumberLiteral | DurationLiteral {
+function readDuration(text: string, span: Span, problems: Problems): NumberLiteral | DurationLiteral {
   let ms = 0;
   let lastUnit = Number.POSITIVE_INFINITY;
   let end = 0;
   durationPart.lastIndex = 0;
   for (let part = durationPart.exec(text); part; part = durationPart.exec(text)) {
     const unit = unitMs[part[2] as string];
-    if (unit === undefined) return notAQuantity(text, span, notes, part[2] as string);
+    if (unit === undefined) return notAQuantity(text, span, problems, part[2] as string);
     if (unit >= lastUnit) {
-      notes.report(
+      problems.report(
         span,
         `the parts of the duration \`${clipped(text)}\` are out of order`,
         'write the larger unit first, each once: `1h30m`',
@@ -54,8 +54,8 @@ function readDuration(text: string, span: Span, notes: Notes): NumberLiteral | D
     lastUnit = unit;
     end = durationPart.lastIndex;
   }
-  if (end !== text.length) return notAQuantity(text, span, notes);
-  if (ms > intMax) notes.report(span, `the duration ${clipped(text)} is too long`);
+  if (end !== text.length) return notAQuantity(text, span, problems);
+  if (ms > intMax) problems.report(span, `the duration ${clipped(text)} is too long`);
   return { kind: 'DurationLiteral', span, ms: roundedToNs(ms), text };
 }
 
@@ -64,8 +64,8 @@ function roundedToNs(ms: number): number {
   return Number.isInteger(ms) ? ms : Math.round(ms * 1e6) / 1e6;
 }
 
-function notAQuantity(text: string, span: Span, notes: Notes, unit?: string): NumberLiteral {
-  notes.report(span, `\`${clipped(text)}\` is neither a number nor a duration`, quantityHint(text, unit));
+function notAQuantity(text: string, span: Span, problems: Problems, unit?: string): NumberLiteral {
+  problems.report(span, `\`${clipped(text)}\` is neither a number nor a duration`, quantityHint(text, unit));
   return { kind: 'NumberLiteral', span, type: 'int', value: 0, text: '0' };
 }
 
@@ -83,12 +83,12 @@ function quantityHint(text: string, unit: string | undefined): string {
 const timestamp = /^@(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?:Z|([+-])(\d\d):(\d\d))?)?$/;
 
 /** `@2026-01-31T10:00:00.5+01:00`; without a zone it is UTC. */
-export function readTimestamp(text: string, span: Span, notes: Notes): TimestampLiteral {
+export function readTimestamp(text: string, span: Span, problems: Problems): TimestampLiteral {
   const parts = timestamp.exec(text);
   const ms = parts ? timestampMs(parts) : undefined;
   if (ms === undefined) {
     const why = parts ? 'is no date or time of day' : 'is no timestamp';
-    notes.report(span, `\`${clipped(text)}\` ${why}`, 'write `@2026-01-31` or `@2026-01-31T10:00:00Z`');
+    problems.report(span, `\`${clipped(text)}\` ${why}`, 'write `@2026-01-31` or `@2026-01-31T10:00:00Z`');
   }
   return { kind: 'TimestampLiteral', span, ms: ms ?? 0, text };
 }
@@ -132,12 +132,12 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', '\\': '\\' };
 
 /** The value of what stands between double quotes. `start` is the offset of the first character. */
-export function readString(text: string, start: number, notes: Notes): string {
+export function readString(text: string, start: number, problems: Problems): string {
   if (!text.includes('\\')) return text;
   const pieces: string[] = [];
   let copied = 0;
   for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', copied)) {
-    const read = readEscape(text, at, start, notes);
+    const read = readEscape(text, at, start, problems);
     pieces.push(text.slice(copied, at), read.value);
     copied = at + read.length;
   }
@@ -147,13 +147,13 @@ export function readString(text: string, start: number, notes: Notes): string {
 
 const unicodeEscape = /\\u\{([0-9A-Fa-f]{1,6})\}/y;
 
-function readEscape(text: string, at: number, start: number, notes: Notes): { value: string; length: number } {
+function readEscape(text: string, at: number, start: number, problems: Problems): { value: string; length: number } {
   const char = text[at + 1] as string;
   const known = escapes[char];
   if (known !== undefined) return { value: known, length: 2 };
   const span = { start: start + at, end: start + at + 2 };
   if (char !== 'u') {
-    notes.report(span, `\`\\${char}\` is no escape`, `in '...' a backslash is a backslash; in "..." write \`\\\\\``);
+    problems.report(span, `\`\\${char}\` is no escape`, `in '...' a backslash is a backslash; in "..." write \`\\\\\``);
     return { value: `\\${char}`, length: 2 };
   }
   unicodeEscape.lastIndex = at;
@@ -161,7 +161,7 @@ function readEscape(text: string, at: number, start: number, notes: Notes): { va
   const code = digits === undefined ? -1 : Number.parseInt(digits, 16);
   if (digits !== undefined && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff))
     return { value: String.fromCodePoint(code), length: digits.length + 4 };
-  notes.report(span, 'this escape names no character', 'write `\\u{e9}`: one to six hexadecimal digits in braces');
+  problems.report(span, 'this escape names no character', 'write `\\u{e9}`: one to six hexadecimal digits in braces');
   return { value: '', length: digits === undefined ? 2 : digits.length + 4 };
 }
 

@@ -12,10 +12,13 @@ export class LineError extends Error {
   }
 }
 
-/** What the grammar's actions say about the line they read. */
-export interface Notes {
+export interface Problems {
   /** An error after which reading goes on. Said twice of one place, it counts once. */
   report(span: Span, message: string, hint?: string): void;
+}
+
+/** What the grammar's actions say about the line they read. */
+export interface Notes extends Problems {
   /** An error that ends the reading of this line. */
   fail(span: Span, message: string, hint?: string): never;
 }

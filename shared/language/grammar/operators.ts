@@ -1,6 +1,6 @@
 /** Folds the flat lists that the grammar reads into trees: operators by precedence, postfix chains, lambdas, conditionals. */
 import type { Argument, BinaryOperator, Conditional, Expression, Identifier, Lambda, Span, UnaryOperator } from '../ast/nodes.ts';
-import type { Notes } from './notes.ts';
+import type { Problems } from './notes.ts';
 
 /** Low to high; `is null` and `is not null` stand with the comparisons. */
 export const precedence = {
@@ -55,20 +55,34 @@ type Pending =
   | { readonly form: 'test'; readonly level: number; readonly operator: NullTest; readonly end: number };
 
 /** Two stacks: values read, and operators that wait for their right side. No recursion, so a chain may be any length. */
-export function foldOperation(head: Operand, tail: readonly OperationTail[], notes: Notes): Expression {
-  const folding = new Folding(notes);
+export function foldOperation(head: Operand, tail: readonly OperationTail[], problems: Problems): Expression {
+  const alike = foldAlike(head, tail);
+  if (alike) return alike;
+  const folding = new Folding(problems);
   folding.operand(head);
   for (const item of tail) folding.tail(item);
   return folding.result();
 }
 
+/** One operator, or the same `and` or `or` throughout: nothing has to wait for what binds tighter. */
+function foldAlike(head: Operand, tail: readonly OperationTail[]): Expression | undefined {
+  const shared = tail[0]?.operator;
+  if (!('kind' in head) || (tail.length > 1 && shared !== 'or' && shared !== 'and')) return undefined;
+  let folded: Expression = head;
+  for (const { operator, operand } of tail) {
+    if (operator !== shared || operand === null || !('kind' in operand)) return undefined;
+    folded = infix(operator as InfixOperator, folded, operand);
+  }
+  return folded;
+}
+
 class Folding {
   readonly #values: Expression[] = [];
   readonly #pending: Pending[] = [];
-  readonly #notes: Notes;
+  readonly #problems: Problems;
 
-  constructor(notes: Notes) {
-    this.#notes = notes;
+  constructor(problems: Problems) {
+    this.#problems = problems;
   }
 
   operand(operand: Operand): void {
@@ -101,7 +115,7 @@ class Folding {
     const before = this.#pending.at(-1);
     const level = mark.operator === 'not' ? precedence.not : precedence.unary;
     if (before && before.level > level && mark.operator === 'not') {
-      this.#notes.report(
+      this.#problems.report(
         { start: mark.start, end: mark.start + 1 },
         '`not` binds less than the operator before it',
         'put the `not ..` in parentheses',
@@ -123,8 +137,8 @@ class Folding {
   #refuseChain(level: number, item: OperationTail): void {
     if (!isUnchained(level) || this.#pending.at(-1)?.level !== level) return;
     const span = item.operand === null ? item.span : { start: item.start, end: startOf(item.operand) };
-    if (level === rangePrecedence) this.#notes.report(span, 'ranges do not chain', 'put one of them in parentheses');
-    else this.#notes.report(span, 'comparisons do not chain', chainHint(this.#values.at(-1)));
+    if (level === rangePrecedence) this.#problems.report(span, 'ranges do not chain', 'put one of them in parentheses');
+    else this.#problems.report(span, 'comparisons do not chain', chainHint(this.#values.at(-1)));
     const top = this.#pending.pop();
     if (top) this.#complete(top);
     // What was refused fits everything, so that one mistake is one error.
@@ -181,7 +195,7 @@ export function foldPostfix(head: Expression, tail: readonly PostfixTail[]): Exp
   return tail.reduce(postfix, head);
 }
 
-function postfix(object: Expression, tail: PostfixTail): Expression {
+export function postfix(object: Expression, tail: PostfixTail): Expression {
   const span = { start: object.span.start, end: tail.end };
   switch (tail.form) {
     case 'call':

@@ -9,6 +9,7 @@ import { readNumeric, readTimestamp, readString, readRawString } from '../litera
 import { finishFlow, finishNamed, finishGroup, finishArgument, finishInput, wrapFiltered } from '../patterns.ts';
 import { ahead, hasArrow, isBlockAhead, isHoleAhead, isLambdaAhead, isLoopVariableAhead, isNamedAhead, isReserved, nestingMax, patterns } from '../lookahead.ts';
 import { begins, blanksEnd, forms, isWordCharacter, quotedEnd, wordEnd } from '../characters.ts';
+import { PlainReader } from '../plain-reader.ts';
 
 const MEMORIES = 3;
 const EXPRESSION = 0;
@@ -511,147 +512,153 @@ function peg$parse(input, options) {
   function peg$f35() {    return node('Identifier', { text: 'on', quoted: false });  }
   function peg$f36(name) {    return name.text === 'emit';  }
   function peg$f37(name, as, arguments_) {    return node('OperatorCall', { name, as, arguments: arguments_ });  }
-  function peg$f38() {    return canBe(ARGUMENTS);  }
-  function peg$f39() {    return cannotBe(ARGUMENTS);  }
-  function peg$f40(list) {    return list.slice();  }
-  function peg$f41() {    return isNamedAhead(input, offset());  }
-  function peg$f42(name, value) {    return mayFollow(forms.order);  }
-  function peg$f43(name, value, order) {    return argument(name, value, order);  }
-  function peg$f44() {    return may(forms.operator);  }
-  function peg$f45(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
-  function peg$f46() {    return hasArrow(input, offset(), lastArrow);  }
-  function peg$f47(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
-  function peg$f48(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
-  function peg$f49(items, tail) {    return { ...items, span: span(), tail };  }
-  function peg$f50(first, rest) {    return { first, rest, span: span(), tail: [] };  }
-  function peg$f51(link, item) {    return { link, item };  }
-  function peg$f52(keys) {    return { form: 'partition', span: span(), keys };  }
-  function peg$f53() {    return canBe(ITEM);  }
-  function peg$f54() {    return cannotBe(ITEM);  }
-  function peg$f55(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
-  function peg$f56(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
-  function peg$f57(name, items) {    return { form: 'call', span: span(), name, items };  }
-  function peg$f58() {    return isNamedAhead(input, offset());  }
-  function peg$f59(name, items) {    return { name, items };  }
-  function peg$f60(all, negated, inner, suffixes) {
+  function peg$f38() {    return mayBePlain();  }
+  function peg$f39() {    return plainArguments();  }
+  function peg$f40() {    return plain;  }
+  function peg$f41() {    return canBe(ARGUMENTS);  }
+  function peg$f42() {    return cannotBe(ARGUMENTS);  }
+  function peg$f43(list) {    return list.slice();  }
+  function peg$f44() {    return isNamedAhead(input, offset());  }
+  function peg$f45(name, value) {    return mayFollow(forms.order);  }
+  function peg$f46(name, value, order) {    return argument(name, value, order);  }
+  function peg$f47() {    return may(forms.operator);  }
+  function peg$f48(operators) {    return node('Chain', { operators: [operators[0], ...operators[1]] });  }
+  function peg$f49() {    return hasArrow(input, offset(), lastArrow);  }
+  function peg$f50(pattern) {    return node('PatternArgument', { pattern: finishArgument(pattern, notes) });  }
+  function peg$f51(value, condition) {    return condition === null ? value : wrapFiltered({ value, condition, span: span(), notes, step: true });  }
+  function peg$f52(items, tail) {    return { ...items, span: span(), tail };  }
+  function peg$f53(first, rest) {    return { first, rest, span: span(), tail: [] };  }
+  function peg$f54(link, item) {    return { link, item };  }
+  function peg$f55(keys) {    return { form: 'partition', span: span(), keys };  }
+  function peg$f56() {    return canBe(ITEM);  }
+  function peg$f57() {    return cannotBe(ITEM);  }
+  function peg$f58(open, quantifier, suffixes) {    return { ...open, quantifier, suffixes, end: span().end };  }
+  function peg$f59(pattern) {    return { form: 'group', span: span(), pattern: finishGroup(pattern, notes) };  }
+  function peg$f60(name, items) {    return { form: 'call', span: span(), name, items };  }
+  function peg$f61() {    return isNamedAhead(input, offset());  }
+  function peg$f62(name, items) {    return { name, items };  }
+  function peg$f63(all, negated, inner, suffixes) {
     return { ...inner, all: inner.all || all !== null, negated, span: span(), suffixes: [...inner.suffixes, ...suffixes] };
   }
-  function peg$f61(negated, of, quantifier, suffixes) {
+  function peg$f64(negated, of, quantifier, suffixes) {
     return { form: 'none', span: span(), negated, of, quantifier, suffixes };
   }
-  function peg$f62(all, negated, type, early, direct, late, suffixes) {
+  function peg$f65(all, negated, type, early, direct, late, suffixes) {
     if (early && late) notes.report(late.span, 'the step has a quantifier already');
     return { form: 'step', span: span(), all: all !== null, negated, type, quantifier: early ?? late, suffixes: [...direct, ...suffixes] };
   }
-  function peg$f63() {    return ahead(patterns.all, input, offset());  }
-  function peg$f64() {    return ahead(patterns.not, input, offset());  }
-  function peg$f65() {    return span();  }
-  function peg$f66(head) {    return ahead(patterns.emitAs, input, offset());  }
-  function peg$f67(head, tail) {    return [head, ...tail];  }
-  function peg$f68(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
-  function peg$f69(min) {    return Infinity;  }
-  function peg$f70(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
-  function peg$f71(digits) {    return Number(digits);  }
-  function peg$f72(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f73(name) {    return { form: 'as', span: span(), name };  }
-  function peg$f74(expression) {    return { form: 'where', span: span(), expression };  }
-  function peg$f75(expression) {    return { form: 'within', span: span(), expression };  }
-  function peg$f76(operator) {    return { form: 'operator', span: span(), operator };  }
-  function peg$f77() {    return canBe(EXPRESSION) && enter();  }
-  function peg$f78() {    return leave();  }
-  function peg$f79() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
-  function peg$f80() {    return isLambdaAhead(input, offset());  }
-  function peg$f81(heads, body) {    return foldLambda(heads, body);  }
-  function peg$f82() {    return may(forms.conditional);  }
-  function peg$f83(heads, otherwise) {    return foldConditional(heads, otherwise);  }
-  function peg$f84() {    return isLambdaAhead(input, offset());  }
-  function peg$f85(parameters) {    return { start: span().start, parameters };  }
-  function peg$f86(name) {    return [name];  }
-  function peg$f87() {    return isBlockAhead(input, offset(), holes);  }
-  function peg$f88(statements) {    return node('Block', { statements });  }
-  function peg$f89() {    return ahead(patterns.binding, input, offset());  }
-  function peg$f90() {    return ahead(patterns.assignment, input, offset());  }
-  function peg$f91(condition, then) {    return { start: span().start, condition, then };  }
-  function peg$f92(head) {    return mayFollow(forms.operation);  }
-  function peg$f93(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
-  function peg$f94(operator, operand) {    return { operator, operand, start: span().start };  }
-  function peg$f95(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
-  function peg$f96() {    return 'not in';  }
-  function peg$f97() {    return '-';  }
-  function peg$f98() {    return 'and';  }
-  function peg$f99() {    return 'or';  }
-  function peg$f100() {    return may(forms.prefix);  }
-  function peg$f101(prefixes, operand) {    return { prefixes, operand };  }
-  function peg$f102() {    return '-';  }
-  function peg$f103() {    return 'not';  }
-  function peg$f104() {    return 'not';  }
-  function peg$f105(operator) {    return { operator, start: span().start };  }
-  function peg$f106(head) {    return mayFollow(forms.postfix);  }
-  function peg$f107(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
-  function peg$f108(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
-  function peg$f109(index) {    return { ...index, end: span().end };  }
-  function peg$f110() {    return false;  }
-  function peg$f111() {    return true;  }
-  function peg$f112(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
-  function peg$f113(from, to) {    return { form: 'slice', from, to };  }
-  function peg$f114(index) {    return { form: 'index', index };  }
-  function peg$f115() {    return may(forms.word);  }
-  function peg$f116() {    return may(forms.digit);  }
-  function peg$f117() {    return may(forms.quote);  }
-  function peg$f118(text) {    return nameOf(text, false);  }
-  function peg$f119(text) {    return nameOf(text, true);  }
-  function peg$f120() {    return node('BoolLiteral', { value: true });  }
-  function peg$f121() {    return node('BoolLiteral', { value: false });  }
-  function peg$f122() {    return node('NullLiteral', {});  }
-  function peg$f123(value, condition) {
+  function peg$f66() {    return ahead(patterns.all, input, offset());  }
+  function peg$f67() {    return ahead(patterns.not, input, offset());  }
+  function peg$f68() {    return span();  }
+  function peg$f69(head) {    return ahead(patterns.emitAs, input, offset());  }
+  function peg$f70(head, tail) {    return [head, ...tail];  }
+  function peg$f71(text) {    return node('Quantifier', { text, min: text === '+' ? 1 : 0, max: text === '?' ? 1 : Infinity });  }
+  function peg$f72(min) {    return Infinity;  }
+  function peg$f73(min, max) {    return node('Quantifier', { text: 'range', min, max: max ?? min });  }
+  function peg$f74(digits) {    return Number(digits);  }
+  function peg$f75(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f76(name) {    return { form: 'as', span: span(), name };  }
+  function peg$f77(expression) {    return { form: 'where', span: span(), expression };  }
+  function peg$f78(expression) {    return { form: 'within', span: span(), expression };  }
+  function peg$f79(operator) {    return { form: 'operator', span: span(), operator };  }
+  function peg$f80() {    return mayBePlain();  }
+  function peg$f81() {    return plainExpression();  }
+  function peg$f82() {    return plain;  }
+  function peg$f83() {    return canBe(EXPRESSION) && enter();  }
+  function peg$f84() {    return leave();  }
+  function peg$f85() {    return canBe(EXPRESSION) && leave() && cannotBe(EXPRESSION);  }
+  function peg$f86() {    return isLambdaAhead(input, offset());  }
+  function peg$f87(heads, body) {    return foldLambda(heads, body);  }
+  function peg$f88() {    return may(forms.conditional);  }
+  function peg$f89(heads, otherwise) {    return foldConditional(heads, otherwise);  }
+  function peg$f90() {    return isLambdaAhead(input, offset());  }
+  function peg$f91(parameters) {    return { start: span().start, parameters };  }
+  function peg$f92(name) {    return [name];  }
+  function peg$f93() {    return isBlockAhead(input, offset(), holes);  }
+  function peg$f94(statements) {    return node('Block', { statements });  }
+  function peg$f95() {    return ahead(patterns.binding, input, offset());  }
+  function peg$f96() {    return ahead(patterns.assignment, input, offset());  }
+  function peg$f97(condition, then) {    return { start: span().start, condition, then };  }
+  function peg$f98(head) {    return mayFollow(forms.operation);  }
+  function peg$f99(head, tail) {    return tail.length === 0 && head.prefixes === undefined ? head : foldOperation(head, tail, notes);  }
+  function peg$f100(operator, operand) {    return { operator, operand, start: span().start };  }
+  function peg$f101(negated) {    return { operator: negated ? 'is not null' : 'is null', operand: null, span: span() };  }
+  function peg$f102() {    return 'not in';  }
+  function peg$f103() {    return '-';  }
+  function peg$f104() {    return 'and';  }
+  function peg$f105() {    return 'or';  }
+  function peg$f106() {    return may(forms.prefix);  }
+  function peg$f107(prefixes, operand) {    return { prefixes, operand };  }
+  function peg$f108() {    return '-';  }
+  function peg$f109() {    return 'not';  }
+  function peg$f110() {    return 'not';  }
+  function peg$f111(operator) {    return { operator, start: span().start };  }
+  function peg$f112(head) {    return mayFollow(forms.postfix);  }
+  function peg$f113(head, tail) {    return tail.length === 0 ? head : foldPostfix(head, tail);  }
+  function peg$f114(arguments_) {    return { form: 'call', end: span().end, arguments: arguments_ };  }
+  function peg$f115(index) {    return { ...index, end: span().end };  }
+  function peg$f116() {    return false;  }
+  function peg$f117() {    return true;  }
+  function peg$f118(optional, name) {    return { form: 'member', end: span().end, name, optional };  }
+  function peg$f119(from, to) {    return { form: 'slice', from, to };  }
+  function peg$f120(index) {    return { form: 'index', index };  }
+  function peg$f121() {    return may(forms.word);  }
+  function peg$f122() {    return may(forms.digit);  }
+  function peg$f123() {    return may(forms.quote);  }
+  function peg$f124(text) {    return nameOf(text, false);  }
+  function peg$f125(text) {    return nameOf(text, true);  }
+  function peg$f126() {    return node('BoolLiteral', { value: true });  }
+  function peg$f127() {    return node('BoolLiteral', { value: false });  }
+  function peg$f128() {    return node('NullLiteral', {});  }
+  function peg$f129(value, condition) {
     const expression = condition === null ? value : wrapFiltered({ value, condition, span: { start: value.span.start, end: condition.span.end }, notes, step: false });
     return { kind: 'Parenthesized', span: span(), expression };
   }
-  function peg$f124(items) {    return node('ArrayLiteral', { items });  }
-  function peg$f125() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
-  function peg$f126(name) {    return node('Hole', { name });  }
-  function peg$f127(entries) {    return node('MapLiteral', { entries });  }
-  function peg$f128(key, value) {    return node('MapEntry', { ...key, value });  }
-  function peg$f129(name) {    return { key: name.text, quoted: name.quoted };  }
-  function peg$f130(string) {    return { key: string.value, quoted: true };  }
-  function peg$f131() {    return enter();  }
-  function peg$f132() {    return leave();  }
-  function peg$f133() {    leave(); return false;  }
-  function peg$f134(type, marks) {
+  function peg$f130(items) {    return node('ArrayLiteral', { items });  }
+  function peg$f131() {    return isHoleAhead(input, offset(), { holes, base, notes });  }
+  function peg$f132(name) {    return node('Hole', { name });  }
+  function peg$f133(entries) {    return node('MapLiteral', { entries });  }
+  function peg$f134(key, value) {    return node('MapEntry', { ...key, value });  }
+  function peg$f135(name) {    return { key: name.text, quoted: name.quoted };  }
+  function peg$f136(string) {    return { key: string.value, quoted: true };  }
+  function peg$f137() {    return enter();  }
+  function peg$f138() {    return leave();  }
+  function peg$f139() {    leave(); return false;  }
+  function peg$f140(type, marks) {
     return marks.reduce((of, end) => ({ kind: 'OptionalType', span: { start: of.span.start, end }, of }), type);
   }
-  function peg$f135() {    return span().end;  }
-  function peg$f136(item) {    return node('ArrayType', { item });  }
-  function peg$f137(key, value) {    return node('MapType', { key, value });  }
-  function peg$f138(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
-  function peg$f139(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
-  function peg$f140(text) {    return identifier(text, false);  }
-  function peg$f141(text) {    return identifier(text, true);  }
-  function peg$f142(text) {    return identifier(text, false);  }
-  function peg$f143(text) {    return identifier(text, true);  }
-  function peg$f144(head, tail) {
+  function peg$f141() {    return span().end;  }
+  function peg$f142(item) {    return node('ArrayType', { item });  }
+  function peg$f143(key, value) {    return node('MapType', { key, value });  }
+  function peg$f144(parameters) {    return node('NamedType', { name: 'tuple', parameters });  }
+  function peg$f145(name, parameters) {    return node('NamedType', { name: name.text, parameters: parameters ?? [] });  }
+  function peg$f146(text) {    return identifier(text, false);  }
+  function peg$f147(text) {    return identifier(text, true);  }
+  function peg$f148(text) {    return identifier(text, false);  }
+  function peg$f149(text) {    return identifier(text, true);  }
+  function peg$f150(head, tail) {
     return tail.length === 0 ? head : node('Identifier', { text: [head, ...tail].map((part) => part.text).join('.'), quoted: false });
   }
-  function peg$f145(word) {    return !isReserved(word);  }
-  function peg$f146() {    return holes !== null;  }
-  function peg$f147(name) {    return holes.has(name);  }
-  function peg$f148() {    return moveTo(wordEnd(input, offset()));  }
-  function peg$f149(text) {    return readNumeric(text, span(), notes);  }
-  function peg$f150(text) {    return readTimestamp(text, span(), notes);  }
-  function peg$f151(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
-  function peg$f152(text) {    return string(readRawString(text), true);  }
-  function peg$f153() {    return moveTo(quotedEnd(input, offset(), '"'));  }
-  function peg$f154() {    return moveTo(quotedEnd(input, offset(), "'"));  }
-  function peg$f155(parts) {    return node('TemplateLiteral', { parts });  }
-  function peg$f156(pieces) {    return pieces.join('');  }
-  function peg$f157(text) {    return readString(text, base + offset(), notes);  }
-  function peg$f158() {    return '\x7b';  }
-  function peg$f159() {    return '\x7d';  }
-  function peg$f160() {    return isLoopVariableAhead(input, offset(), holes);  }
-  function peg$f161(name) {    return node('Hole', { name });  }
-  function peg$f162() {    return !isWordCharacter(input, offset());  }
-  function peg$f163() {    return moveTo(blanksEnd(input, offset(), true));  }
-  function peg$f164() {    return moveTo(blanksEnd(input, offset()));  }
+  function peg$f151(word) {    return !isReserved(word);  }
+  function peg$f152() {    return holes !== null;  }
+  function peg$f153(name) {    return holes.has(name);  }
+  function peg$f154() {    return moveTo(wordEnd(input, offset()));  }
+  function peg$f155(text) {    return readNumeric(text, span(), notes);  }
+  function peg$f156(text) {    return readTimestamp(text, span(), notes);  }
+  function peg$f157(text) {    return string(readString(text, base + offset() + 1, notes), false);  }
+  function peg$f158(text) {    return string(readRawString(text), true);  }
+  function peg$f159() {    return moveTo(quotedEnd(input, offset(), '"'));  }
+  function peg$f160() {    return moveTo(quotedEnd(input, offset(), "'"));  }
+  function peg$f161(parts) {    return node('TemplateLiteral', { parts });  }
+  function peg$f162(pieces) {    return pieces.join('');  }
+  function peg$f163(text) {    return readString(text, base + offset(), notes);  }
+  function peg$f164() {    return '\x7b';  }
+  function peg$f165() {    return '\x7d';  }
+  function peg$f166() {    return isLoopVariableAhead(input, offset(), holes);  }
+  function peg$f167(name) {    return node('Hole', { name });  }
+  function peg$f168() {    return !isWordCharacter(input, offset());  }
+  function peg$f169() {    return moveTo(blanksEnd(input, offset(), true));  }
+  function peg$f170() {    return moveTo(blanksEnd(input, offset()));  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -3612,7 +3619,7 @@ function peg$parse(input, options) {
   }
 
   function peg$parseArguments() {
-    let s0, s1, s2;
+    let s0, s1, s2, s3;
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
@@ -3623,9 +3630,28 @@ function peg$parse(input, options) {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      s2 = peg$parseArgumentList();
+      if (input.length > peg$currPos) {
+        s2 = input.charAt(peg$currPos);
+        peg$currPos++;
+      } else {
+        s2 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e52); }
+      }
       if (s2 !== peg$FAILED) {
-        s0 = s2;
+        peg$savedPos = peg$currPos;
+        s3 = peg$f39();
+        if (s3) {
+          s3 = undefined;
+        } else {
+          s3 = peg$FAILED;
+        }
+        if (s3 !== peg$FAILED) {
+          peg$savedPos = s0;
+          s0 = peg$f40();
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3637,23 +3663,16 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f39();
+      s1 = peg$f41();
       if (s1) {
         s1 = undefined;
       } else {
         s1 = peg$FAILED;
       }
       if (s1 !== peg$FAILED) {
-        if (input.length > peg$currPos) {
-          s2 = input.charAt(peg$currPos);
-          peg$currPos++;
-        } else {
-          s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e52); }
-        }
+        s2 = peg$parseArgumentList();
         if (s2 !== peg$FAILED) {
-          s1 = [s1, s2];
-          s0 = s1;
+          s0 = s2;
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3661,6 +3680,35 @@ function peg$parse(input, options) {
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
+      }
+      if (s0 === peg$FAILED) {
+        s0 = peg$currPos;
+        peg$savedPos = peg$currPos;
+        s1 = peg$f42();
+        if (s1) {
+          s1 = undefined;
+        } else {
+          s1 = peg$FAILED;
+        }
+        if (s1 !== peg$FAILED) {
+          if (input.length > peg$currPos) {
+            s2 = input.charAt(peg$currPos);
+            peg$currPos++;
+          } else {
+            s2 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e52); }
+          }
+          if (s2 !== peg$FAILED) {
+            s1 = [s1, s2];
+            s0 = s1;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       }
     }
 
@@ -3711,7 +3759,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f40(s3);
+            s0 = peg$f43(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -3738,7 +3786,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f41();
+    s2 = peg$f44();
     if (s2) {
       s2 = undefined;
     } else {
@@ -3787,7 +3835,7 @@ function peg$parse(input, options) {
     if (s2 !== peg$FAILED) {
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f42(s1, s2);
+      s4 = peg$f45(s1, s2);
       if (s4) {
         s4 = undefined;
       } else {
@@ -3815,7 +3863,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f43(s1, s2, s3);
+      s0 = peg$f46(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3871,7 +3919,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f44();
+    s1 = peg$f47();
     if (s1) {
       s1 = undefined;
     } else {
@@ -3921,7 +3969,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f45(s2);
+        s0 = peg$f48(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3933,7 +3981,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f46();
+      s1 = peg$f49();
       if (s1) {
         s1 = undefined;
       } else {
@@ -3943,7 +3991,7 @@ function peg$parse(input, options) {
         s2 = peg$parseItems();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f47(s2);
+          s0 = peg$f50(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3998,7 +4046,7 @@ function peg$parse(input, options) {
             s2 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f48(s1, s2);
+          s0 = peg$f51(s1, s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4060,7 +4108,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f49(s1, s2);
+      s0 = peg$f52(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4108,7 +4156,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f50(s1, s2);
+      s0 = peg$f53(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4128,7 +4176,7 @@ function peg$parse(input, options) {
         s3 = peg$parseItem();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f51(s1, s3);
+          s0 = peg$f54(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4251,7 +4299,7 @@ function peg$parse(input, options) {
                 }
                 if (s7 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f52(s7);
+                  s0 = peg$f55(s7);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4289,7 +4337,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f53();
+    s1 = peg$f56();
     if (s1) {
       s1 = undefined;
     } else {
@@ -4313,7 +4361,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f54();
+      s1 = peg$f57();
       if (s1) {
         s1 = undefined;
       } else {
@@ -4399,7 +4447,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f55(s1, s2, s3);
+      s0 = peg$f58(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4435,7 +4483,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f56(s3);
+              s0 = peg$f59(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -4549,7 +4597,7 @@ function peg$parse(input, options) {
                   }
                   if (s8 !== peg$FAILED) {
                     peg$savedPos = s0;
-                    s0 = peg$f57(s1, s5);
+                    s0 = peg$f60(s1, s5);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -4589,7 +4637,7 @@ function peg$parse(input, options) {
     s0 = peg$currPos;
     s1 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s2 = peg$f58();
+    s2 = peg$f61();
     if (s2) {
       s2 = undefined;
     } else {
@@ -4637,7 +4685,7 @@ function peg$parse(input, options) {
     s2 = peg$parseItems();
     if (s2 !== peg$FAILED) {
       peg$savedPos = s0;
-      s0 = peg$f59(s1, s2);
+      s0 = peg$f62(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -4713,7 +4761,7 @@ function peg$parse(input, options) {
                     }
                   }
                   peg$savedPos = s0;
-                  s0 = peg$f60(s1, s2, s6, s9);
+                  s0 = peg$f63(s1, s2, s6, s9);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -4800,7 +4848,7 @@ function peg$parse(input, options) {
               }
             }
             peg$savedPos = s0;
-            s0 = peg$f61(s1, s3, s4, s5);
+            s0 = peg$f64(s1, s3, s4, s5);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -4943,7 +4991,7 @@ function peg$parse(input, options) {
             }
           }
           peg$savedPos = s0;
-          s0 = peg$f62(s1, s2, s3, s4, s5, s6, s7);
+          s0 = peg$f65(s1, s2, s3, s4, s5, s6, s7);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -4959,7 +5007,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f63();
+    s1 = peg$f66();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5005,7 +5053,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f64();
+    s1 = peg$f67();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5023,7 +5071,7 @@ function peg$parse(input, options) {
         s3 = peg$parseB();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f65();
+          s0 = peg$f68();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5057,7 +5105,7 @@ function peg$parse(input, options) {
       }
       if (s4 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s5 = peg$f66(s1);
+        s5 = peg$f69(s1);
         if (s5) {
           s5 = peg$FAILED;
         } else {
@@ -5126,7 +5174,7 @@ function peg$parse(input, options) {
         }
         if (s4 !== peg$FAILED) {
           peg$savedPos = peg$currPos;
-          s5 = peg$f66(s1);
+          s5 = peg$f69(s1);
           if (s5) {
             s5 = peg$FAILED;
           } else {
@@ -5185,7 +5233,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f67(s1, s2);
+      s0 = peg$f70(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -5208,7 +5256,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f68(s1);
+      s1 = peg$f71(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5243,7 +5291,7 @@ function peg$parse(input, options) {
                     s8 = peg$currPos;
                     s9 = '';
                     peg$savedPos = s8;
-                    s9 = peg$f69(s3);
+                    s9 = peg$f72(s3);
                     s8 = s9;
                   }
                   if (s8 !== peg$FAILED) {
@@ -5278,7 +5326,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f70(s3, s5);
+                s0 = peg$f73(s3, s5);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -5343,7 +5391,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f71(s1);
+      s1 = peg$f74(s1);
     }
     s0 = s1;
 
@@ -5369,7 +5417,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f72(s4);
+            s0 = peg$f75(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5403,7 +5451,7 @@ function peg$parse(input, options) {
             s4 = peg$parseName();
             if (s4 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f73(s4);
+              s0 = peg$f76(s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5461,7 +5509,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f74(s3);
+              s0 = peg$f77(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5505,7 +5553,7 @@ function peg$parse(input, options) {
           s4 = peg$parseExpression();
           if (s4 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f75(s4);
+            s0 = peg$f78(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5533,7 +5581,7 @@ function peg$parse(input, options) {
     s1 = peg$parseOperator();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f76(s1);
+      s1 = peg$f79(s1);
     }
     s0 = s1;
 
@@ -5545,24 +5593,31 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f77();
+    s1 = peg$f80();
     if (s1) {
       s1 = undefined;
     } else {
       s1 = peg$FAILED;
     }
     if (s1 !== peg$FAILED) {
-      s2 = peg$parseExpressionBody();
+      if (input.length > peg$currPos) {
+        s2 = input.charAt(peg$currPos);
+        peg$currPos++;
+      } else {
+        s2 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e52); }
+      }
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f78();
+        s3 = peg$f81();
         if (s3) {
           s3 = undefined;
         } else {
           s3 = peg$FAILED;
         }
         if (s3 !== peg$FAILED) {
-          s0 = s2;
+          peg$savedPos = s0;
+          s0 = peg$f82();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5578,23 +5633,28 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f79();
+      s1 = peg$f83();
       if (s1) {
         s1 = undefined;
       } else {
         s1 = peg$FAILED;
       }
       if (s1 !== peg$FAILED) {
-        if (input.length > peg$currPos) {
-          s2 = input.charAt(peg$currPos);
-          peg$currPos++;
-        } else {
-          s2 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e52); }
-        }
+        s2 = peg$parseExpressionBody();
         if (s2 !== peg$FAILED) {
-          s1 = [s1, s2];
-          s0 = s1;
+          peg$savedPos = peg$currPos;
+          s3 = peg$f84();
+          if (s3) {
+            s3 = undefined;
+          } else {
+            s3 = peg$FAILED;
+          }
+          if (s3 !== peg$FAILED) {
+            s0 = s2;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5602,6 +5662,35 @@ function peg$parse(input, options) {
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
+      }
+      if (s0 === peg$FAILED) {
+        s0 = peg$currPos;
+        peg$savedPos = peg$currPos;
+        s1 = peg$f85();
+        if (s1) {
+          s1 = undefined;
+        } else {
+          s1 = peg$FAILED;
+        }
+        if (s1 !== peg$FAILED) {
+          if (input.length > peg$currPos) {
+            s2 = input.charAt(peg$currPos);
+            peg$currPos++;
+          } else {
+            s2 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e52); }
+          }
+          if (s2 !== peg$FAILED) {
+            s1 = [s1, s2];
+            s0 = s1;
+          } else {
+            peg$currPos = s0;
+            s0 = peg$FAILED;
+          }
+        } else {
+          peg$currPos = s0;
+          s0 = peg$FAILED;
+        }
       }
     }
 
@@ -5613,7 +5702,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f80();
+    s1 = peg$f86();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5634,7 +5723,7 @@ function peg$parse(input, options) {
         s3 = peg$parseLambdaBody();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f81(s2, s3);
+          s0 = peg$f87(s2, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -5650,7 +5739,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f82();
+      s1 = peg$f88();
       if (s1) {
         s1 = undefined;
       } else {
@@ -5671,7 +5760,7 @@ function peg$parse(input, options) {
           s3 = peg$parseExpressionBody();
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f83(s2, s3);
+            s0 = peg$f89(s2, s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5697,7 +5786,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f84();
+    s1 = peg$f90();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5719,7 +5808,7 @@ function peg$parse(input, options) {
             s5 = peg$parse_();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f85(s2);
+              s0 = peg$f91(s2);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -5751,7 +5840,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f86(s1);
+      s1 = peg$f92(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -5822,7 +5911,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f87();
+    s1 = peg$f93();
     if (s1) {
       s1 = undefined;
     } else {
@@ -5874,7 +5963,7 @@ function peg$parse(input, options) {
           }
           if (s7 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f88(s4);
+            s0 = peg$f94(s4);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -5952,7 +6041,7 @@ function peg$parse(input, options) {
     if (s1 !== peg$FAILED) {
       s2 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s3 = peg$f89();
+      s3 = peg$f95();
       if (s3) {
         s3 = undefined;
       } else {
@@ -5973,7 +6062,7 @@ function peg$parse(input, options) {
       if (s2 === peg$FAILED) {
         s2 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s3 = peg$f90();
+        s3 = peg$f96();
         if (s3) {
           s3 = undefined;
         } else {
@@ -6058,7 +6147,7 @@ function peg$parse(input, options) {
                             s13 = peg$parse_();
                             if (s13 !== peg$FAILED) {
                               peg$savedPos = s0;
-                              s0 = peg$f91(s4, s9);
+                              s0 = peg$f97(s4, s9);
                             } else {
                               peg$currPos = s0;
                               s0 = peg$FAILED;
@@ -6124,7 +6213,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f92(s1);
+      s4 = peg$f98(s1);
       if (s4) {
         s4 = undefined;
       } else {
@@ -6152,7 +6241,7 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s4 = peg$f92(s1);
+        s4 = peg$f98(s1);
         if (s4) {
           s4 = undefined;
         } else {
@@ -6178,7 +6267,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f93(s1, s2);
+      s0 = peg$f99(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6198,7 +6287,7 @@ function peg$parse(input, options) {
         s3 = peg$parseOperand();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f94(s1, s3);
+          s0 = peg$f100(s1, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6266,7 +6355,7 @@ function peg$parse(input, options) {
               s6 = peg$parseB();
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f95(s4);
+                s0 = peg$f101(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6383,7 +6472,7 @@ function peg$parse(input, options) {
                 s7 = peg$parseB();
                 if (s7 !== peg$FAILED) {
                   peg$savedPos = s2;
-                  s2 = peg$f96();
+                  s2 = peg$f102();
                 } else {
                   peg$currPos = s2;
                   s2 = peg$FAILED;
@@ -6568,7 +6657,7 @@ function peg$parse(input, options) {
               }
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s2;
-                s2 = peg$f97();
+                s2 = peg$f103();
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -6604,7 +6693,7 @@ function peg$parse(input, options) {
                   }
                   if (s3 !== peg$FAILED) {
                     peg$savedPos = s2;
-                    s3 = peg$f98();
+                    s3 = peg$f104();
                   }
                   s2 = s3;
                   if (s2 === peg$FAILED) {
@@ -6618,7 +6707,7 @@ function peg$parse(input, options) {
                     }
                     if (s3 !== peg$FAILED) {
                       peg$savedPos = s2;
-                      s3 = peg$f99();
+                      s3 = peg$f105();
                     }
                     s2 = s3;
                     if (s2 === peg$FAILED) {
@@ -6688,7 +6777,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f100();
+    s1 = peg$f106();
     if (s1) {
       s1 = undefined;
     } else {
@@ -6709,7 +6798,7 @@ function peg$parse(input, options) {
         s3 = peg$parsePostfix();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f101(s2, s3);
+          s0 = peg$f107(s2, s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -6760,7 +6849,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s1;
-        s1 = peg$f102();
+        s1 = peg$f108();
       } else {
         peg$currPos = s1;
         s1 = peg$FAILED;
@@ -6805,7 +6894,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s1;
-            s1 = peg$f103();
+            s1 = peg$f109();
           } else {
             peg$currPos = s1;
             s1 = peg$FAILED;
@@ -6827,7 +6916,7 @@ function peg$parse(input, options) {
             s3 = peg$parseB();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s1;
-              s1 = peg$f104();
+              s1 = peg$f110();
             } else {
               peg$currPos = s1;
               s1 = peg$FAILED;
@@ -6843,7 +6932,7 @@ function peg$parse(input, options) {
       s2 = peg$parse_();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f105(s1);
+        s0 = peg$f111(s1);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6865,7 +6954,7 @@ function peg$parse(input, options) {
       s2 = [];
       s3 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s4 = peg$f106(s1);
+      s4 = peg$f112(s1);
       if (s4) {
         s4 = undefined;
       } else {
@@ -6887,7 +6976,7 @@ function peg$parse(input, options) {
         s2.push(s3);
         s3 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s4 = peg$f106(s1);
+        s4 = peg$f112(s1);
         if (s4) {
           s4 = undefined;
         } else {
@@ -6907,7 +6996,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f107(s1, s2);
+      s0 = peg$f113(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -6925,7 +7014,7 @@ function peg$parse(input, options) {
       s2 = peg$parseArguments();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f108(s2);
+        s0 = peg$f114(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -6959,7 +7048,7 @@ function peg$parse(input, options) {
               }
               if (s5 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f109(s3);
+                s0 = peg$f115(s3);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -6994,7 +7083,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s2;
-            s3 = peg$f110();
+            s3 = peg$f116();
           }
           s2 = s3;
           if (s2 === peg$FAILED) {
@@ -7010,7 +7099,7 @@ function peg$parse(input, options) {
               s4 = peg$parseDot();
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s2;
-                s2 = peg$f111();
+                s2 = peg$f117();
               } else {
                 peg$currPos = s2;
                 s2 = peg$FAILED;
@@ -7026,7 +7115,7 @@ function peg$parse(input, options) {
               s4 = peg$parseAnyName();
               if (s4 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f112(s2, s4);
+                s0 = peg$f118(s2, s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -7074,7 +7163,7 @@ function peg$parse(input, options) {
             s5 = null;
           }
           peg$savedPos = s0;
-          s0 = peg$f113(s1, s5);
+          s0 = peg$f119(s1, s5);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7092,7 +7181,7 @@ function peg$parse(input, options) {
       s1 = peg$parseExpression();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f114(s1);
+        s1 = peg$f120(s1);
       }
       s0 = s1;
     }
@@ -7105,7 +7194,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f115();
+    s1 = peg$f121();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7129,7 +7218,7 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s0 = peg$currPos;
       peg$savedPos = peg$currPos;
-      s1 = peg$f116();
+      s1 = peg$f122();
       if (s1) {
         s1 = undefined;
       } else {
@@ -7150,7 +7239,7 @@ function peg$parse(input, options) {
       if (s0 === peg$FAILED) {
         s0 = peg$currPos;
         peg$savedPos = peg$currPos;
-        s1 = peg$f117();
+        s1 = peg$f123();
         if (s1) {
           s1 = undefined;
         } else {
@@ -7197,7 +7286,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f118(s1);
+      s1 = peg$f124(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7205,7 +7294,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f119(s1);
+        s1 = peg$f125(s1);
       }
       s0 = s1;
     }
@@ -7233,7 +7322,7 @@ function peg$parse(input, options) {
       s2 = peg$parseB();
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f120();
+        s0 = peg$f126();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -7255,7 +7344,7 @@ function peg$parse(input, options) {
         s2 = peg$parseB();
         if (s2 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f121();
+          s0 = peg$f127();
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -7277,7 +7366,7 @@ function peg$parse(input, options) {
           s2 = peg$parseB();
           if (s2 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f122();
+            s0 = peg$f128();
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7360,7 +7449,7 @@ function peg$parse(input, options) {
             }
             if (s6 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f123(s3, s4);
+              s0 = peg$f129(s3, s4);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7429,7 +7518,7 @@ function peg$parse(input, options) {
           }
           if (s6 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f124(s3);
+            s0 = peg$f130(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -7455,7 +7544,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f125();
+    s1 = peg$f131();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7491,7 +7580,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f126(s4);
+                s0 = peg$f132(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -7521,7 +7610,7 @@ function peg$parse(input, options) {
       s1 = peg$parseEntries();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f127(s1);
+        s1 = peg$f133(s1);
       }
       s0 = s1;
     }
@@ -7614,7 +7703,7 @@ function peg$parse(input, options) {
             s5 = peg$parseExpression();
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f128(s1, s5);
+              s0 = peg$f134(s1, s5);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7647,7 +7736,7 @@ function peg$parse(input, options) {
     s1 = peg$parseAnyName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f129(s1);
+      s1 = peg$f135(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -7655,7 +7744,7 @@ function peg$parse(input, options) {
       s1 = peg$parseString();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f130(s1);
+        s1 = peg$f136(s1);
       }
       s0 = s1;
     }
@@ -7673,7 +7762,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f131();
+    s1 = peg$f137();
     if (s1) {
       s1 = undefined;
     } else {
@@ -7683,7 +7772,7 @@ function peg$parse(input, options) {
       s2 = peg$parseTypeBody();
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f132();
+        s3 = peg$f138();
         if (s3) {
           s3 = undefined;
         } else {
@@ -7705,7 +7794,7 @@ function peg$parse(input, options) {
     }
     if (s0 === peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s0 = peg$f133();
+      s0 = peg$f139();
       if (s0) {
         s0 = undefined;
       } else {
@@ -7755,7 +7844,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f134(s1, s2);
+      s0 = peg$f140(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -7777,7 +7866,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f135();
+      s1 = peg$f141();
     }
     s0 = s1;
 
@@ -7811,7 +7900,7 @@ function peg$parse(input, options) {
             }
             if (s5 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f136(s3);
+              s0 = peg$f142(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -7871,7 +7960,7 @@ function peg$parse(input, options) {
                       }
                       if (s9 !== peg$FAILED) {
                         peg$savedPos = s0;
-                        s0 = peg$f137(s3, s7);
+                        s0 = peg$f143(s3, s7);
                       } else {
                         peg$currPos = s0;
                         s0 = peg$FAILED;
@@ -7958,7 +8047,7 @@ function peg$parse(input, options) {
                 }
                 if (s6 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f138(s3);
+                  s0 = peg$f144(s3);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -8061,7 +8150,7 @@ function peg$parse(input, options) {
               s2 = null;
             }
             peg$savedPos = s0;
-            s0 = peg$f139(s1, s2);
+            s0 = peg$f145(s1, s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -8095,7 +8184,7 @@ function peg$parse(input, options) {
     s1 = peg$parseNameText();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f140(s1);
+      s1 = peg$f146(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8103,7 +8192,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f141(s1);
+        s1 = peg$f147(s1);
       }
       s0 = s1;
     }
@@ -8142,7 +8231,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f142(s1);
+      s1 = peg$f148(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -8150,7 +8239,7 @@ function peg$parse(input, options) {
       s1 = peg$parseBackticks();
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f143(s1);
+        s1 = peg$f149(s1);
       }
       s0 = s1;
     }
@@ -8215,7 +8304,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f144(s1, s2);
+      s0 = peg$f150(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -8243,7 +8332,7 @@ function peg$parse(input, options) {
     }
     if (s2 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s3 = peg$f145(s2);
+      s3 = peg$f151(s2);
       if (s3) {
         s3 = undefined;
       } else {
@@ -8278,7 +8367,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f146();
+    s1 = peg$f152();
     if (s1) {
       s1 = undefined;
     } else {
@@ -8331,7 +8420,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = peg$currPos;
-        s3 = peg$f147(s2);
+        s3 = peg$f153(s2);
         if (s3) {
           s3 = undefined;
         } else {
@@ -8465,7 +8554,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = peg$currPos;
-      s2 = peg$f148();
+      s2 = peg$f154();
       if (s2) {
         s2 = undefined;
       } else {
@@ -8640,7 +8729,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f149(s1);
+      s1 = peg$f155(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -9002,7 +9091,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f150(s1);
+      s1 = peg$f156(s1);
     }
     s0 = s1;
     peg$silentFails--;
@@ -9044,7 +9133,7 @@ function peg$parse(input, options) {
         }
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f151(s2);
+          s0 = peg$f157(s2);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -9084,7 +9173,7 @@ function peg$parse(input, options) {
           }
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f152(s2);
+            s0 = peg$f158(s2);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -9111,7 +9200,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f153();
+    s0 = peg$f159();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9125,7 +9214,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f154();
+    s0 = peg$f160();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9168,7 +9257,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f155(s2);
+        s0 = peg$f161(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -9197,7 +9286,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f156(s1);
+      s1 = peg$f162(s1);
     }
     s0 = s1;
 
@@ -9390,7 +9479,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f157(s1);
+      s1 = peg$f163(s1);
     }
     s0 = s1;
     if (s0 === peg$FAILED) {
@@ -9404,7 +9493,7 @@ function peg$parse(input, options) {
       }
       if (s1 !== peg$FAILED) {
         peg$savedPos = s0;
-        s1 = peg$f158();
+        s1 = peg$f164();
       }
       s0 = s1;
       if (s0 === peg$FAILED) {
@@ -9418,7 +9507,7 @@ function peg$parse(input, options) {
         }
         if (s1 !== peg$FAILED) {
           peg$savedPos = s0;
-          s1 = peg$f159();
+          s1 = peg$f165();
         }
         s0 = s1;
       }
@@ -9432,7 +9521,7 @@ function peg$parse(input, options) {
 
     s0 = peg$currPos;
     peg$savedPos = peg$currPos;
-    s1 = peg$f160();
+    s1 = peg$f166();
     if (s1) {
       s1 = undefined;
     } else {
@@ -9468,7 +9557,7 @@ function peg$parse(input, options) {
               }
               if (s6 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f161(s4);
+                s0 = peg$f167(s4);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -9655,7 +9744,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f162();
+    s0 = peg$f168();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9669,7 +9758,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f163();
+    s0 = peg$f169();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9683,7 +9772,7 @@ function peg$parse(input, options) {
     let s0;
 
     peg$savedPos = peg$currPos;
-    s0 = peg$f164();
+    s0 = peg$f170();
     if (s0) {
       s0 = undefined;
     } else {
@@ -9701,6 +9790,8 @@ function peg$parse(input, options) {
   let lastArrow = lastArrowOfLine();
   let nesting = 0;
   let line = 0;
+  let plainReader = null;
+  let plain = null;
 
   function lastArrowOfLine() {
     const end = starts.length > 1 ? input.indexOf('\x02', peg$currPos) : -1;
@@ -9746,6 +9837,23 @@ function peg$parse(input, options) {
   // As `may`, behind blanks.
   function mayFollow(form) {
     return peg$silentFails === 0 || begins(form, input, blanksEnd(input, peg$currPos));
+  }
+
+  // What is plain is read at once, except where it is asked what would fit. Its first character is behind the reading here.
+  function mayBePlain() {
+    if (peg$silentFails === 0) return false;
+    plainReader ??= new PlainReader(input);
+    return true;
+  }
+  function plainExpression() {
+    return isPlain(plainReader.expression(peg$currPos - 1, base, nesting));
+  }
+  function plainArguments() {
+    return isPlain(plainReader.arguments(peg$currPos - 1, base, nesting));
+  }
+  function isPlain(read) {
+    plain = read;
+    return read !== null && moveTo(plainReader.end);
   }
 
   function enter() {
