@@ -3,7 +3,7 @@ import type { Expression, Span } from '../ast/nodes.ts';
 import { casesOf, chainOf, nestedOperandsMax } from '../ast/operator-chain.ts';
 
 interface Waiting {
-  readonly value: unknown;
+  readonly value: object;
   readonly depth: number;
 }
 
@@ -15,13 +15,13 @@ const flatChainDepth = 20;
  * that are planned flat count as flat. Walks without recursion.
  */
 export function tooDeepAt(root: unknown): Span | undefined {
-  const waiting: Waiting[] = [{ value: root, depth: 0 }];
+  const waiting: Waiting[] = [];
+  push(root, 0, waiting);
   for (let item = waiting.pop(); item; item = waiting.pop()) {
     const { value, depth } = item;
-    if (typeof value !== 'object' || value === null) continue;
     if (depth > limits.programTreeDepthMax && 'span' in value) return value.span as Span;
     const flat = flatParts(value as { readonly kind?: unknown });
-    if (flat) for (const part of flat) waiting.push({ value: part, depth: depth + flatChainDepth });
+    if (flat) for (const part of flat) push(part, depth + flatChainDepth, waiting);
     else pushParts(value, depth, waiting);
   }
   return undefined;
@@ -29,7 +29,12 @@ export function tooDeepAt(root: unknown): Span | undefined {
 
 function pushParts(value: object, depth: number, waiting: Waiting[]): void {
   const inner = Array.isArray(value) ? depth : depth + 1;
-  for (const child of Object.values(value)) waiting.push({ value: child, depth: inner });
+  for (const child of Object.values(value)) push(child, inner, waiting);
+}
+
+/** Only what can have parts, which spans have not. */
+function push(value: unknown, depth: number, waiting: Waiting[]): void {
+  if (typeof value === 'object' && value !== null && !('start' in value)) waiting.push({ value, depth });
 }
 
 /** The operands of a long chain, the parts of a long conditional. */

@@ -10,6 +10,7 @@
  */
 import type { Comment } from '../ast/nodes.ts';
 import { operatorNames } from '../ast/operator-names.ts';
+import { begins, forms, quotedEnd, wordEnd } from './characters.ts';
 
 /** Brackets (and braces of f-strings) inside one another. */
 export const bracketDepthMax = 200;
@@ -72,8 +73,6 @@ interface Bracket {
 
 const closers: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 const openers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', f: '}' };
-const wordStart = /[A-Za-z_]/;
-const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const timestamp = /@\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?/y;
 const operatorAhead = /\.[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(/y;
 const emitAsAhead = /\.[ \t]*emit[ \t]+as[ \t]+(?:[\w.{}]+|`[^`\n]+`)[ \t]*\(/y;
@@ -242,10 +241,9 @@ class Scanner {
     const line = this.#line as Line;
     const char = text[start] as string;
     line.opensBlock = false;
-    if (wordStart.test(char)) this.#word();
-    else if (char === '"') this.#string(start, '"');
-    else if (char === "'") this.#string(start, "'");
-    else if (char === '`') this.#string(start, '`');
+    if (char === '"' || char === "'") this.#string(start, char);
+    else if (char === '`') this.#backticks(start);
+    else if (begins(forms.word, text, start)) this.#word();
     else if (char in closers) this.#close(char);
     else if (char in openers) this.#open(char, start, start);
     else if (char === '@' && matches(timestamp, text, start)) this.#at = timestamp.lastIndex;
@@ -254,9 +252,8 @@ class Scanner {
   }
 
   #word(): void {
-    matches(word, this.#text, this.#at);
     const start = this.#at;
-    this.#at = word.lastIndex;
+    this.#at = wordEnd(this.#text, start);
     if (this.#at !== start + 1 || this.#text[start] !== 'f' || this.#text[this.#at] !== '"') return;
     this.#at++;
     this.#templateText(start);
@@ -282,18 +279,26 @@ class Scanner {
     return matches(emitAsAhead, this.#text, at);
   }
 
-  /** A string or backtick name, which ends on its line; a doubled `'` is a quote, a backslash escapes in `"` only. */
-  #string(start: number, quote: string): void {
+  /** A string, which ends on its line; a doubled `'` is a quote, a backslash escapes in `"` only. */
+  #string(start: number, quote: '"' | "'"): void {
+    const text = this.#text;
+    const end = quotedEnd(text, start + 1, quote);
+    if (text[end] === quote) this.#at = end + 1;
+    // A backslash that escapes nothing is the last character of its line.
+    else this.#unterminatedString(start, Math.min(text[end] === '\\' ? end + 1 : end, text.length), quote);
+  }
+
+  /** A name in backticks, which ends on its line. */
+  #backticks(start: number): void {
     const text = this.#text;
     for (let at = start + 1; ; at++) {
       const char = text[at];
-      if (char === quote && quote === "'" && text[at + 1] === "'") at++;
-      else if (char === quote) {
+      if (char === '`') {
         this.#at = at + 1;
         return;
-      } else if (char === '\\' && quote === '"' && text[at + 1] !== '\n') at++;
-      else if (char === undefined || char === '\n') {
-        this.#unterminatedString(start, Math.min(at, text.length), quote);
+      }
+      if (char === undefined || char === '\n') {
+        this.#unterminatedString(start, at, '`');
         return;
       }
     }

@@ -25,6 +25,8 @@ export function parse(source: SourceText): ParseResult {
 
 /** What is wrong with a text that no program is as long as (E095); null = nothing. */
 export function longText(source: SourceText): Diagnostic | null {
+  // No character takes more than three bytes for each of its places in the text.
+  if (source.text.length * 3 <= limits.programBytesMax) return null;
   const bytes = utf8Length(source.text);
   if (bytes <= limits.programBytesMax) return null;
   const message = `the file has ${bytes} bytes; a program has at most ${limits.programBytesMax}`;
