@@ -111,10 +111,11 @@ interface Asked {
 
 /** Where the index could not decide a rule's condition, the row goes to the stream's own operators, and the next rule follows. */
 function printAsked(rules: readonly PrintedRule[], { origin, row, index, module, names: { rule } }: Asked): string {
-  const receivers = module.late((runtime) => rules.map(({ stream }) => runtime.node(stream).receivers(origin)[0]));
+  // They are made when they are asked: most never are.
+  const receiver = module.late((runtime) => (place: number) => runtime.node((rules[place] as PrintedRule).stream).receivers(origin)[0]);
   const [asks, asked] = [module.names.mint('a'), module.names.mint('a')];
   module.declare(`const ${asks}=${index}.asks;const ${asked}=${index}.asked;`);
-  return `if(${asks}[${rule}]===1){${asked}[${rule}]++;${receivers}[${rule}](${row});continue;}`;
+  return `if(${asks}[${rule}]===1){${asked}[${rule}]++;${receiver}(${rule})(${row});continue;}`;
 }
 
 /** A function of a rule in its form: the rules that have that form, and its constants. */

@@ -23,6 +23,23 @@ interface Word {
   readonly places: readonly number[];
 }
 
+/** States by number, 0 the first: of each its first child, the next child of its parent, and the step that leads to it. 0 = none. */
+interface Tree {
+  states: number;
+  readonly first: Int32Array;
+  readonly other: Int32Array;
+  readonly steps: Int32Array;
+}
+
+/** Gives the number of the state to which this step leads from `parent`. */
+function addState(tree: Tree, parent: number, step: number): number {
+  const state = tree.states++;
+  tree.steps[state] = step;
+  tree.other[state] = tree.first[parent] as number;
+  tree.first[parent] = state;
+  return state;
+}
+
 /**
  * Looks for many texts in one pass over another one, letter by letter (Aho and Corasick). It may find more than there is, where a text
  * is longer than what of it is looked for, and never less.
@@ -51,7 +68,7 @@ export class TextAutomaton {
     this.#next = new Int32Array(states * this.#width);
     this.#shorter = new Int32Array(states);
     this.#endings = new Int32Array(states);
-    this.#link(this.#grow(words));
+    this.#link(this.#grow(words, states));
   }
 
   /** Letters of the other case count as those that are looked for. */
@@ -97,24 +114,25 @@ export class TextAutomaton {
     return count;
   }
 
-  /** The states that the words lead through, shorter ones first; 0, the first of them, stands for none. Gives their number. */
-  #grow(words: readonly Word[]): number {
+  /** The states that the words lead through, shorter ones first. */
+  #grow(words: readonly Word[], states: number): Tree {
     const width = this.#width;
+    const tree = { states: 1, first: new Int32Array(states), other: new Int32Array(states), steps: new Int32Array(states) };
     const reached = new Int32Array(words.length);
-    let states = 1;
     for (let at = 0, isOpen = words.length > 0; isOpen; at++) {
       isOpen = false;
-      words.forEach((word, index) => {
-        if (at >= word.letters.length) return;
+      for (let index = 0; index < words.length; index++) {
+        const word = words[index] as Word;
+        if (at >= word.letters.length) continue;
         isOpen = true;
         const code = word.letters.charCodeAt(at);
         const step = (reached[index] as number) * width + (code < ASCII ? (this.#ascii[code] as number) : this.#classOf(code));
-        if (this.#next[step] === 0) this.#next[step] = states++;
+        if (this.#next[step] === 0) this.#next[step] = addState(tree, reached[index] as number, step);
         reached[index] = this.#next[step] as number;
         if (at + 1 === word.letters.length) this.#endAt(reached[index] as number, word);
-      });
+      }
     }
-    return states;
+    return tree;
   }
 
   #endAt(state: number, word: Word): void {
@@ -123,24 +141,24 @@ export class TextAutomaton {
     else this.#endings[state] = this.#lists.push([word]) - 1;
   }
 
-  /** Where no word goes on, the search goes on in the longest state that what was read ends with. States are seen shorter ones first. */
-  #link(states: number): void {
+  /**
+   * Where no word goes on, the search goes on as from the longest state that what was read ends with: its row is the row of that one,
+   * but for its own steps. States are seen shorter ones first, so that row is complete.
+   */
+  #link({ states, first, other, steps }: Tree): void {
     const [next, shorter, width] = [this.#next, this.#shorter, this.#width];
     const ends = new Uint8Array(states);
     for (let state = 0; state < states; state++) {
-      const back = shorter[state] as number;
-      ends[state] = this.#endings[state] !== 0 || (state > 0 && ends[back] === 1) ? 1 : 0;
-      for (let letter = 0; letter < width; letter++) {
-        const at = state * width + letter;
-        const other = state === 0 ? 0 : (next[back * width + letter] as number);
-        const to = next[at] as number;
-        if (to === 0) next[at] = other;
-        else shorter[to] = other;
+      const back = (shorter[state] as number) * width;
+      if (state > 0) next.copyWithin(state * width, back, back + width);
+      for (let child = first[state] as number; child !== 0; child = other[child] as number) {
+        const step = steps[child] as number;
+        const found = state === 0 ? 0 : (next[step] as number);
+        const shorterChild = (found < 0 ? ~found : found) / width;
+        shorter[child] = shorterChild;
+        ends[child] = this.#endings[child] !== 0 || ends[shorterChild] === 1 ? 1 : 0;
+        next[step] = ends[child] === 1 ? ~(child * width) : child * width;
       }
-    }
-    for (let at = 0; at < states * width; at++) {
-      const to = next[at] as number;
-      next[at] = ends[to] === 1 ? ~(to * width) : to * width;
     }
   }
 

@@ -3,7 +3,7 @@ import type { Finder, PlacedRule, RuleBounds } from './finder.ts';
 import { RowTexts } from './row-texts.ts';
 import { WrittenList } from './rule-lists.ts';
 import { type SoughtText, TextAutomaton } from './text-automaton.ts';
-import { type Holds, holdsBy } from './text-condition.ts';
+import { type Holds, holdsBy, type TextCondition } from './text-condition.ts';
 import type { TextTest } from './text-test.ts';
 
 /** Longer texts are not searched: their rules are asked. */
@@ -14,7 +14,9 @@ type PlacedTexts = Extract<RuleBounds, { kind: 'texts' }> & { readonly place: nu
 /** A rule whose condition is decided here, where all of these columns are texts. */
 interface DecidedRule {
   readonly columns: readonly number[];
-  readonly holds: Holds;
+  readonly condition: TextCondition;
+  /** Made when one of its texts is first found. */
+  holds: Holds | null;
 }
 
 /** What is looked for in the letters of a column. */
@@ -56,7 +58,8 @@ export function textFinder(rules: readonly PlacedRule[], from: number, asks: Uin
   const names = textColumnsOf(rules);
   const row = new RowTexts(names, from);
   const columns = searchedColumns(names, texts, row);
-  const decided = decidedRules(texts, names, row);
+  const decided = decidedRules(texts, names);
+  const readerOf = (column: string, letters: TextTest['letters']): (() => string) => row.reader(column, letters);
   const lengthMax = lengthMaxOf(texts);
   const list = new WrittenList(texts.length);
   const foundIn = new Float64Array(texts.reduce((most, { place }) => Math.max(most, place + 1), 0));
@@ -68,7 +71,10 @@ export function textFinder(rules: readonly PlacedRule[], from: number, asks: Uin
     const one = decided[place];
     if (one !== undefined) {
       const isAsked = one.columns.some((at) => isText[at] === 0);
-      if (!isAsked && !one.holds()) return;
+      if (!isAsked) {
+        one.holds ??= holdsBy(one.condition, readerOf);
+        if (!one.holds()) return;
+      }
       asks[place] = isAsked ? 1 : 0;
     }
     list.add(place);
@@ -100,12 +106,11 @@ function lengthMaxOf(rules: readonly PlacedTexts[]): number {
 }
 
 /** By place. */
-function decidedRules(rules: readonly PlacedTexts[], columns: readonly string[], row: RowTexts): readonly (DecidedRule | undefined)[] {
+function decidedRules(rules: readonly PlacedTexts[], columns: readonly string[]): readonly (DecidedRule | undefined)[] {
   const decided: (DecidedRule | undefined)[] = [];
   for (const { place, condition } of rules) {
     if (condition === null) continue;
-    const holds = holdsBy(condition, (column, letters) => row.reader(column, letters));
-    decided[place] = { columns: Array.from(condition.columns, (column) => columns.indexOf(column)), holds };
+    decided[place] = { columns: Array.from(condition.columns, (column) => columns.indexOf(column)), condition, holds: null };
   }
   return decided;
 }
