@@ -156,6 +156,8 @@ function lowerBuiltin({ callee, call, node }: BuiltinCall, place: Place): PlanEx
   const types = args.map((arg) => (arg.kind === 'lambda' ? arg.body.type : arg.type));
   checkConstantArguments(callee, args, node, place);
   const expression: PlanExpression = { kind: 'call', function: callee.name, arguments: args, type: callee.result(types) };
+  // Most calls are of something that is no constant.
+  if (args.some(({ kind }) => kind !== 'constant')) return expression;
   if (callee.name !== 'now') return fold(expression, { callee, spend: (items) => place.context.spend('constants', items, node.span) });
   const message = '`now()` is the time of the current event or result, not the clock of the machine';
   place.context.reportOnce('W042', 'W042', node.span, message, 'write `timestamp` to say so');
@@ -181,8 +183,18 @@ interface BuiltinArguments {
   readonly nodes: readonly Expression[];
 }
 
-/** Values first, since the parameters of a lambda depend on their types. */
 function lowerBuiltinArguments({ callee, name, nodes }: BuiltinArguments, place: Place): PlanExpression[] {
+  if (callee.parameters.some(({ lambda }) => lambda !== undefined)) return lowerWithLambdas({ callee, name, nodes }, place);
+  const values = nodes.map((node) => place.lower(node));
+  for (let at = 0; at < values.length; at++) {
+    const parameter = callee.parameters[at] ?? callee.parameters.at(-1);
+    if (parameter) checkArgumentType({ parameter, name, node: nodes[at] as Expression }, values[at] as PlanExpression, place);
+  }
+  return values;
+}
+
+/** Values first, since the parameters of a lambda depend on their types. */
+function lowerWithLambdas({ callee, name, nodes }: BuiltinArguments, place: Place): PlanExpression[] {
   const parameterAt = (position: number): Parameter | undefined => callee.parameters[position] ?? callee.parameters.at(-1);
   const values = nodes.map((node, position) => (parameterAt(position)?.lambda ? undefined : place.lower(node)));
   return nodes.map((node, position) => {

@@ -37,8 +37,17 @@ interface SearchedColumn {
   readonly readers: readonly number[];
 }
 
+/** By rules: they are asked for again and again while a program is loaded. */
+const knownColumns = new WeakMap<readonly PlacedRule[], readonly string[]>();
+
 /** The columns that rules by texts read, in the order in which their values are handed in. */
 export function textColumnsOf(rules: readonly PlacedRule[]): readonly string[] {
+  const columns = knownColumns.get(rules) ?? foundColumns(rules);
+  knownColumns.set(rules, columns);
+  return columns;
+}
+
+function foundColumns(rules: readonly PlacedRule[]): readonly string[] {
   const columns = new Set<string>();
   for (const { bounds } of rules) {
     if (bounds.kind !== 'texts') continue;

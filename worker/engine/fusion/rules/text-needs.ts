@@ -17,21 +17,28 @@ class Reads {
   columns = new Set<string>();
   /** Texts that are made of the columns. */
   makes = 0;
+  /** Others have the same columns, until one of them has more. */
+  #isShared = false;
 
   copy(): Reads {
     const copy = new Reads();
-    copy.columns = new Set(this.columns);
-    copy.makes = this.makes;
+    copy.become(this);
     return copy;
   }
 
-  become({ columns, makes }: Reads): void {
-    this.columns = columns;
-    this.makes = makes;
+  become(other: Reads): void {
+    this.columns = other.columns;
+    this.makes = other.makes;
+    this.#isShared = true;
+    other.#isShared = true;
   }
 
   add({ column, letters }: Pick<TextTest, 'column' | 'letters'>): void {
-    this.columns.add(column);
+    if (!this.columns.has(column)) {
+      if (this.#isShared) this.columns = new Set(this.columns);
+      this.#isShared = false;
+      this.columns.add(column);
+    }
     if (letters !== 'same') this.makes++;
   }
 }
