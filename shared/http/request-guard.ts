@@ -80,9 +80,10 @@ function admitInTurn<Caller>(
   done: (error?: Error) => void,
 ): void {
   const { callers, shares, refusal } = options;
-  const { isWebSocket, isStream } = request.routeOptions.config;
+  const { isWebSocket, isStream, isProbe } = request.routeOptions.config;
   const admitNow = (): void => admit(request, reply, options, done);
-  if (request.caller === undefined || isWebSocket || isStream) {
+  // Probes are few, and what keeps servers together: nobody is to wait because they are there.
+  if (request.caller === undefined || isWebSocket || isStream || isProbe) {
     admitNow();
     return;
   }

@@ -57,7 +57,7 @@ interface RouteFacts {
   readonly errorBodies?: Readonly<Record<number, TSchema>>;
   /** Beyond those that its access, body and limits bring. */
   readonly errors?: readonly ErrorCode[];
-  /** Never limited by the rate limit, and answered while the server is not ready. */
+  /** Never limited by the rate limit, no client among those that share the thread, and answered while the server is not ready. */
   readonly isProbe?: true;
   /** Honours `Idempotency-Key`: `answer` = the first answer is given again, `handler` = the handler sees to it. */
   readonly idempotency?: 'answer' | 'handler';
