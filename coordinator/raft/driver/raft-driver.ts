@@ -66,6 +66,8 @@ export interface RaftDriverOptions {
   readonly snapshotEntries?: number | undefined;
   /** Entries kept behind a snapshot for followers that are slow. @default 5000 */
   readonly entriesKept?: number | undefined;
+  /** Of these entries together, in memory and on disk: who is further behind is given the snapshot. @default 32 MiB */
+  readonly bytesKept?: number | undefined;
 }
 
 export interface DriverStatus {
@@ -83,8 +85,8 @@ const batchEntriesMax = raftDefaults.entriesPerMessageMax;
 const batchBytesMax = raftDefaults.bytesPerMessageMax;
 /** Of commands that were delivered and are not applied. */
 const deliveredBytesMax = 16_777_216;
-/** A snapshot is made, too, after so many bytes of commands. */
-const snapshotBytes = 8_388_608;
+/** A snapshot is made, too, after so many bytes of commands: a start reads them all, and a snapshot has megabytes of events that no checkpoint has yet. */
+const snapshotBytes = 33_554_432;
 /**
  * For so long a node that nobody here waits for collects what is committed before it hands it on: to wake the thread of the state machine
  * for each entry takes more of the processor than anything else that a follower does for it.
@@ -97,7 +99,12 @@ const collectMs = 5;
  */
 export class RaftDriver {
   readonly identity: Identity;
-  readonly #options: RaftDriverOptions & { readonly tickMs: number; readonly snapshotEntries: number; readonly entriesKept: number };
+  readonly #options: RaftDriverOptions & {
+    readonly tickMs: number;
+    readonly snapshotEntries: number;
+    readonly entriesKept: number;
+    readonly bytesKept: number;
+  };
   readonly #raft: Raft;
   readonly #storage: LogStorage;
   readonly #disk: LevelDisk;
@@ -159,8 +166,8 @@ export class RaftDriver {
     disk: LevelDisk,
     { recovered, state, storage, identity }: Extract<ReturnType<typeof openLog>, { kind: 'opened' }> & { readonly identity: Identity },
   ) {
-    const { tickMs = 50, snapshotEntries = 10_000, entriesKept = 5_000 } = options;
-    this.#options = { ...options, tickMs, snapshotEntries, entriesKept };
+    const { tickMs = 50, snapshotEntries = 10_000, entriesKept = 5_000, bytesKept = 33_554_432 } = options;
+    this.#options = { ...options, tickMs, snapshotEntries, entriesKept, bytesKept };
     this.identity = identity;
     this.#disk = disk;
     this.#storage = storage;
@@ -244,23 +251,36 @@ export class RaftDriver {
 
   /** The state as it was when everything up to `index` was applied. */
   snapshotTaken(index: Index, state: Uint8Array) {
-    const { entriesKept } = this.#options;
     const term = this.#raft.view.log.termAt(index);
     // The snapshot of a leader may have come first.
     if (this.#isStopped || term === undefined || index <= this.#storage.manifest.index) {
       this.#isSnapshotDue = false;
       return;
     }
-    const steps = this.#storage.compact({ index, term, configuration: this.#raft.view.configurationAt(index) }, state, entriesKept);
+    const keep = this.#keptBehind(index);
+    const steps = this.#storage.compact({ index, term, configuration: this.#raft.view.configurationAt(index) }, state, keep);
     this.#snapshots.keep(state);
     this.#bytesSinceSnapshot = 0;
     steps.forEach((step, at) => {
       const done = (): void => {
-        if (at === 1) this.#step({ type: 'compact', index, keep: entriesKept });
+        if (at === 1) this.#step({ type: 'compact', index, keep });
         if (at === steps.length - 1) this.#isSnapshotDue = false;
       };
       this.#queue.push({ step, isWrite: false, done });
     });
+  }
+
+  /** How many entries up to one are kept behind its snapshot: one at least. */
+  #keptBehind(index: Index): number {
+    const { entriesKept, bytesKept } = this.#options;
+    const { log } = this.#raft.view;
+    const entries = log.slice(Math.max(log.baseIndex, index - entriesKept) + 1, index);
+    let bytes = 0;
+    const over = entries.findLastIndex(({ data }) => {
+      bytes += data.length;
+      return bytes > bytesKept;
+    });
+    return Math.max(1, entries.length - 1 - over);
   }
 
   /** With the next write, or with all that came in the same message when there is none. */

@@ -127,7 +127,10 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
-async function start(nodeId: number, options: { readonly snapshotEntries?: number; readonly entriesKept?: number } = {}): Promise<void> {
+async function start(
+  nodeId: number,
+  options: Pick<RaftDriverOptions, 'snapshotEntries' | 'entriesKept' | 'bytesKept'> = {},
+): Promise<void> {
   const started = await Node.start({
     folder: join(folder, String(nodeId)),
     identity: { clusterId: 'cluster', nodeId, incarnation: 1, voters: [1, 2, 3] },
@@ -218,6 +221,23 @@ describe('the driver of a Raft node', () => {
     await start(away, { snapshotEntries: 20, entriesKept: 2 });
     await proposed(await leader(), 'one more');
     await agreed([...commands, 'one more']);
+  }, 60_000);
+
+  it('keeps no more bytes of entries behind a snapshot than it may, and brings up who was away for longer', async () => {
+    const options = { snapshotEntries: 20, bytesKept: 100_000 };
+    for (const id of [1, 2, 3]) await start(id, options);
+    const first = await leader();
+    const away = [1, 2, 3].find((id) => id !== first) as number;
+    await stop(away);
+    const commands = Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(10_000)}`);
+    for (const command of commands) await proposed(await leader(), command);
+    await vi.waitFor(() => expect(node(first).driver.view.log.baseIndex).toBeGreaterThan(40), wait);
+    const { log } = node(first).driver.view;
+    // Behind the snapshot, and what has come since, which is less than makes the next one.
+    expect(log.lastIndex - log.baseIndex).toBeLessThan(9 + 20);
+    await start(away, options);
+    await agreed(commands);
+    expect(node(away).driver.view.log.baseIndex).toBeGreaterThan(0);
   }, 60_000);
 
   it('delivers no more than fits while the state machine does not keep up, and then everything', async () => {
