@@ -58,7 +58,7 @@ const CHARS_PER_DELIVERY_MAX = 1_048_576;
 /** Answers that are kept for requests that come again. */
 const RESULTS_KEPT_MAX = 2_000;
 const PAUSE_MS = 100;
-/** Between checkpoints that a log waits for, and never less than the last one took. */
+/** Between checkpoints that a log waits for, and never less than the last one took; one that is half full does not wait for the next. */
 const CHECKPOINT_PAUSE_MS_MIN = 250;
 
 interface Undelivered {
@@ -93,7 +93,8 @@ export class Deliveries {
   readonly #cursors = new Map<string, Cursor>();
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #results = new Map<string, KeptResult>();
-  readonly #checkpointing = new Set<string>();
+  /** By placement, before when no checkpoint is asked for, by `performance.now`; infinite while one is under way. */
+  readonly #nextCheckpoint = new Map<string, number>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
 
@@ -166,6 +167,7 @@ export class Deliveries {
     const { ingressLogs } = this.#group.state;
     for (const { placementId, first, last } of ingressLogs.values()) if (first <= last) this.deliver(placementId);
     for (const id of this.#cursors.keys()) if (!ingressLogs.has(id)) this.#cursors.delete(id);
+    for (const id of this.#nextCheckpoint.keys()) if (!ingressLogs.has(id)) this.#nextCheckpoint.delete(id);
     for (const { placementId, sequence } of Array.from(this.#waiters.values(), ([waiter]) => waiter as Waiter)) {
       // A checkpoint has it, whoever was told of its result.
       if (sequence < (ingressLogs.get(placementId)?.first ?? 0)) this.#settle(placementId, workedThrough(sequence));
@@ -308,12 +310,14 @@ export class Deliveries {
   /** A log that has become long waits for a checkpoint: its worker makes one now. */
   #relieve({ id, epoch }: Placement, { address }: Worker, { first, last, chars }: IngressLog): void {
     const isLong = chars > bounds.ingressCharsMax / 4 || last - first > bounds.ingressBatchesMax / 4;
-    if (!isLong || this.#checkpointing.has(id)) return;
-    this.#checkpointing.add(id);
+    const isHalfFull = chars > bounds.ingressCharsMax / 2 || last - first > bounds.ingressBatchesMax / 2;
+    const next = this.#nextCheckpoint.get(id) ?? 0;
     const began = performance.now();
+    if (!isLong || next === Number.POSITIVE_INFINITY || (began < next && !isHalfFull)) return;
+    this.#nextCheckpoint.set(id, Number.POSITIVE_INFINITY);
     const done = (): void => {
-      const pauseMs = Math.max(CHECKPOINT_PAUSE_MS_MIN, performance.now() - began);
-      setTimeout(() => this.#checkpointing.delete(id), pauseMs).unref();
+      const now = performance.now();
+      this.#nextCheckpoint.set(id, now + Math.max(CHECKPOINT_PAUSE_MS_MIN, now - began));
     };
     void this.#client.checkpoint({ address, placementId: id }, epoch).then(done, done);
   }
