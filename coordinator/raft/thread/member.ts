@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { CepError } from '../../../shared/errors/error.ts';
+import { CepError, invariant } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
 import { receivedError } from '../../../shared/threads/sent-error.ts';
 import type { Index, NodeId } from '../core/messages.ts';
@@ -44,6 +44,8 @@ export class ThreadedMember implements RaftMember {
   #nextId = 1;
   /** Proposed in this turn of the loop. */
   #commands: Uint8Array[] = [];
+  /** By number, each until it is committed or refused, though nobody may wait for it any more. */
+  readonly #proposed = new Map<number, Uint8Array>();
   #peers: readonly RaftPeer[];
   #status: ThreadStatus;
   readonly #listeners = new Set<(status: RaftStatus) => void>();
@@ -90,7 +92,8 @@ export class ThreadedMember implements RaftMember {
       const found = `a command of ${command.length} bytes is proposed, and none may have more than ${limits.raftCommandBytesMax}`;
       return Promise.reject(new CepError('payload_too_large', found));
     }
-    return this.#ask(command.length, () => {
+    return this.#ask(command.length, (id) => {
+      this.#proposed.set(id, command);
       this.#commands.push(command);
       if (this.#commands.length === 1) queueMicrotask(() => this.#flush());
     });
@@ -213,6 +216,7 @@ export class ThreadedMember implements RaftMember {
       case 'done':
         return this.#settle(message.id, ({ resolve }) => resolve({ index: message.index, term: this.#status.term, result: undefined }));
       case 'refused':
+        this.#proposed.delete(message.id);
         return this.#settle(message.id, ({ reject }) => reject(this.#refusal(message.reason, message.leader)));
       case 'snapshotWanted':
         return void this.#takeSnapshot().catch((error: Error) => this.#fail(error));
@@ -238,7 +242,7 @@ export class ThreadedMember implements RaftMember {
   }
 
   #applyAll(message: Extract<FromRaftThread, { kind: 'committed' }>): void {
-    for (const { entry, proposal } of decodeCommitted(message)) {
+    for (const { entry, proposal } of decodeCommitted(message, (id) => this.#takeProposed(id))) {
       const { index, term, data } = entry;
       const result = entry.kind === 'command' ? this.#options.state.apply({ index, term, data }) : undefined;
       this.#applied = index;
@@ -248,6 +252,13 @@ export class ThreadedMember implements RaftMember {
       this.#appliedTimer = undefined;
       this.#post({ kind: 'applied', index: this.#applied });
     }, appliedMs);
+  }
+
+  #takeProposed(id: number): Uint8Array {
+    const command = this.#proposed.get(id);
+    invariant(command !== undefined, `the proposal ${id} is committed, and was not made or had its answer before`);
+    this.#proposed.delete(id);
+    return command;
   }
 
   #settle(id: number, how: (pending: Pending) => void): void {

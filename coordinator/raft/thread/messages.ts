@@ -33,8 +33,8 @@ export type ToRaftThread =
   | { readonly kind: 'close'; readonly transfers: boolean };
 
 /**
- * Entries from `firstIndex` on. `memory` has of each its term, its kind, the number of its proposal and its length, then the data of all
- * one behind another; it is transferred.
+ * Entries from `firstIndex` on. `memory` has of each its term, its kind, the number of its proposal and the length of its data, then the
+ * data of all one behind another; it is transferred. Who proposed an entry has its data, and is not given them again: their length is 0.
  */
 export interface CommittedMessage {
   readonly kind: 'committed';
@@ -69,32 +69,29 @@ export type FromRaftThread =
 
 const kinds: readonly Entry['kind'][] = ['noop', 'command', 'configuration'];
 const headNumbers = 4;
+const NO_DATA = new Uint8Array();
 
 export function encodeCommitted(batch: readonly Delivered[]): CommittedMessage {
   const headBytes = batch.length * headNumbers * Float64Array.BYTES_PER_ELEMENT;
-  const memory = joined(
-    batch.map(({ entry }) => entry.data),
-    headBytes,
-  ).buffer;
+  const data = batch.map(({ entry, proposal }) => (proposal === 0 ? entry.data : NO_DATA));
+  const memory = joined(data, headBytes).buffer;
   const heads = new Float64Array(memory, 0, batch.length * headNumbers);
-  let at = 0;
-  for (const { entry, proposal } of batch) {
-    heads[at++] = entry.term;
-    heads[at++] = kinds.indexOf(entry.kind);
-    heads[at++] = proposal;
-    heads[at++] = entry.data.length;
+  for (const [at, { entry, proposal }] of batch.entries()) {
+    heads.set([entry.term, kinds.indexOf(entry.kind), proposal, (data[at] as Uint8Array).length], at * headNumbers);
   }
   return { kind: 'committed', firstIndex: batch[0]?.entry.index ?? 0, count: batch.length, memory };
 }
 
-export function decodeCommitted({ firstIndex, count, memory }: CommittedMessage): Delivered[] {
+/** `commandOf`: what was proposed under a number. */
+export function decodeCommitted({ firstIndex, count, memory }: CommittedMessage, commandOf: (proposal: number) => Uint8Array): Delivered[] {
   const heads = new Float64Array(memory, 0, count * headNumbers);
   const next = piecesOf(memory, heads.byteLength);
   return Array.from({ length: count }, (_, at) => {
     const head = at * headNumbers;
     const kind = kinds[heads[head + 1] as number] as Entry['kind'];
-    const entry = { index: firstIndex + at, term: heads[head] as number, kind, data: next(heads[head + 3] as number) };
-    return { entry, proposal: heads[head + 2] as number };
+    const proposal = heads[head + 2] as number;
+    const data = proposal === 0 ? next(heads[head + 3] as number) : commandOf(proposal);
+    return { entry: { index: firstIndex + at, term: heads[head] as number, kind, data }, proposal };
   });
 }
 
