@@ -58,8 +58,21 @@ const CHARS_PER_DELIVERY_MAX = 1_048_576;
 /** Answers that are kept for requests that come again. */
 const RESULTS_KEPT_MAX = 2_000;
 const PAUSE_MS = 100;
-/** Between checkpoints that a log waits for, and never less than the last one took; one that is half full does not wait for the next. */
+/** Between checkpoints that a log waits for, when it is not half full yet, and after one that failed. */
 const CHECKPOINT_PAUSE_MS_MIN = 250;
+/** What a checkpoint takes beyond this is waited after it at least: those of a large state take little more than half of the time. */
+const CHECKPOINT_MS_QUICK = 500;
+
+/** The last checkpoint that a log waited for. */
+interface Relief {
+  /** By the clock `now`; infinite while it is under way. */
+  readonly endedAtMs: number;
+  /** Before how much later none is asked for. */
+  readonly pauseMs: number;
+  /** The same for a log that is half full. */
+  readonly urgentPauseMs: number;
+}
+const NO_RELIEF: Relief = { endedAtMs: Number.NEGATIVE_INFINITY, pauseMs: 0, urgentPauseMs: 0 };
 
 interface Undelivered {
   readonly placementId: string;
@@ -74,6 +87,8 @@ export interface DeliveriesOptions {
   readonly client: Pick<WorkerClient, 'deliver' | 'checkpoint'>;
   readonly controller: Pick<Controller, 'isLeading' | 'isClosing' | 'leases' | 'observations' | 'onLook'>;
   readonly telemetry: Telemetry;
+  /** Monotonic, ms. */
+  readonly now: () => number;
   /** @default with the timers of the process */
   readonly after?: (ms: number, then: () => void) => void;
 }
@@ -87,22 +102,23 @@ export class Deliveries {
   readonly #client: DeliveriesOptions['client'];
   readonly #controller: DeliveriesOptions['controller'];
   readonly #telemetry: Telemetry;
+  readonly #now: () => number;
   readonly #after: NonNullable<DeliveriesOptions['after']>;
   /** Batches that no worker takes, and why. */
   readonly #refused = new Map<string, WorkerRefusal>();
   readonly #cursors = new Map<string, Cursor>();
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #results = new Map<string, KeptResult>();
-  /** By placement, before when no checkpoint is asked for, by `performance.now`; infinite while one is under way. */
-  readonly #nextCheckpoint = new Map<string, number>();
+  readonly #reliefs = new Map<string, Relief>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
 
-  constructor({ group, client, controller, telemetry, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
+  constructor({ group, client, controller, telemetry, now, after = (ms, then) => void setTimeout(then, ms) }: DeliveriesOptions) {
     this.#group = group;
     this.#client = client;
     this.#controller = controller;
     this.#telemetry = telemetry;
+    this.#now = now;
     this.#after = after;
     controller.onLook(() => this.#deliverAll());
     group.onStatus(() => {
@@ -167,7 +183,7 @@ export class Deliveries {
     const { ingressLogs } = this.#group.state;
     for (const { placementId, first, last } of ingressLogs.values()) if (first <= last) this.deliver(placementId);
     for (const id of this.#cursors.keys()) if (!ingressLogs.has(id)) this.#cursors.delete(id);
-    for (const id of this.#nextCheckpoint.keys()) if (!ingressLogs.has(id)) this.#nextCheckpoint.delete(id);
+    for (const id of this.#reliefs.keys()) if (!ingressLogs.has(id)) this.#reliefs.delete(id);
     for (const { placementId, sequence } of Array.from(this.#waiters.values(), ([waiter]) => waiter as Waiter)) {
       // A checkpoint has it, whoever was told of its result.
       if (sequence < (ingressLogs.get(placementId)?.first ?? 0)) this.#settle(placementId, workedThrough(sequence));
@@ -311,15 +327,21 @@ export class Deliveries {
   #relieve({ id, epoch }: Placement, { address }: Worker, { first, last, chars }: IngressLog): void {
     const isLong = chars > bounds.ingressCharsMax / 4 || last - first > bounds.ingressBatchesMax / 4;
     const isHalfFull = chars > bounds.ingressCharsMax / 2 || last - first > bounds.ingressBatchesMax / 2;
-    const next = this.#nextCheckpoint.get(id) ?? 0;
-    const began = performance.now();
-    if (!isLong || next === Number.POSITIVE_INFINITY || (began < next && !isHalfFull)) return;
-    this.#nextCheckpoint.set(id, Number.POSITIVE_INFINITY);
-    const done = (): void => {
-      const now = performance.now();
-      this.#nextCheckpoint.set(id, now + Math.max(CHECKPOINT_PAUSE_MS_MIN, now - began));
+    if (!isLong) return;
+    const beganAtMs = this.#now();
+    const { endedAtMs, pauseMs, urgentPauseMs } = this.#reliefs.get(id) ?? NO_RELIEF;
+    if (beganAtMs < endedAtMs + (isHalfFull ? urgentPauseMs : pauseMs)) return;
+    this.#reliefs.set(id, { ...NO_RELIEF, endedAtMs: Number.POSITIVE_INFINITY });
+    const ended = (urgentPauseMsMin: number): void => {
+      const endedAtMs = this.#now();
+      const tookMs = endedAtMs - beganAtMs;
+      const pauseMs = Math.max(CHECKPOINT_PAUSE_MS_MIN, tookMs);
+      this.#reliefs.set(id, { endedAtMs, pauseMs, urgentPauseMs: Math.max(urgentPauseMsMin, tookMs - CHECKPOINT_MS_QUICK) });
     };
-    void this.#client.checkpoint({ address, placementId: id }, epoch).then(done, done);
+    void this.#client.checkpoint({ address, placementId: id }, epoch).then(
+      () => ended(0),
+      () => ended(CHECKPOINT_PAUSE_MS_MIN),
+    );
   }
 
   /** Whoever leads now has the logs, and is asked by those who wait here. */

@@ -108,7 +108,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   new ClockWatch({ group, controller, clusterClock, now, telemetry });
   const watches = new WorkerWatches({ group, client, controller });
   const journal = new ClusterJournal(group);
-  const deliveries = new Deliveries({ group, client, controller, telemetry });
+  const deliveries = new Deliveries({ group, client, controller, telemetry, now });
   const injection = new Injection({ group, controller, deliveries, clock });
   const store = checkpointStore(options.checkpointFolder);
   const checkpoints = new Checkpoints({ group, store, shared: options.sharedCheckpoints, web, apiKey, telemetry });

@@ -77,6 +77,7 @@ class Member {
       client,
       controller,
       telemetry,
+      now,
       after: (ms, then) => (ms === 0 ? network.send(then) : network.after(ms, then)),
     });
   }

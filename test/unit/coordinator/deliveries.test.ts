@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { Deliveries } from '../../../coordinator/ingress/deliveries.ts';
+import { bounds } from '../../../coordinator/state/bounds.ts';
+import { type ClusterState, emptyState, type IngressLog, type Placement, type Worker } from '../../../coordinator/state/cluster-state.ts';
+import type { DeliveryAnswer, HeldPlacement } from '../../../coordinator/workers-client/worker-client.ts';
+import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
+import { silentLogger } from '../../../shared/telemetry/logger.ts';
+import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
+
+const placementId = 'g:p:0';
+const epoch = 7;
+const worker = { id: 'w1', address: 'http://w1', incarnation: 'a' } as Worker;
+const placement = { id: placementId, workerId: worker.id, epoch } as Placement;
+const long = bounds.ingressCharsMax / 4 + 1;
+const halfFull = bounds.ingressCharsMax / 2 + 1;
+
+/** A log whose batches its worker has, all of them, and a checkpoint lacks. */
+class WorkedThroughLog {
+  nowMs = 1_000;
+  /** Checkpoints that were asked for. */
+  asked = 0;
+  #log: IngressLog = { placementId, first: 1, last: 9, chars: 0 };
+  #answer: { readonly resolve: (held: HeldPlacement) => void; readonly reject: (error: Error) => void } | undefined;
+  readonly #deliveries: Deliveries;
+
+  constructor() {
+    const log = this;
+    const placed = {
+      ...emptyState,
+      workers: emptyState.workers.set(worker.id, worker),
+      placements: emptyState.placements.set(placementId, placement),
+    };
+    const group = {
+      get state(): ClusterState {
+        return { ...placed, ingressLogs: placed.ingressLogs.set(placementId, log.#log) };
+      },
+      status: () => ({ role: 'leader' }) as never,
+      onStatus: () => undefined,
+    };
+    const held = new Map([[placementId, { epoch, status: 'running', received: { external: this.#log.last } }]]);
+    const controller = {
+      ...{ isLeading: true, isClosing: () => false, onLook: () => undefined },
+      ...{ leases: { isOver: () => false }, observations: { of: () => ({ held }) } },
+    };
+    const client = {
+      deliver: (): Promise<DeliveryAnswer> => Promise.reject(new Error('there is nothing to deliver')),
+      checkpoint: (): Promise<HeldPlacement> => {
+        this.asked++;
+        return new Promise((resolve, reject) => {
+          this.#answer = { resolve, reject };
+        });
+      },
+    };
+    const telemetry = new Telemetry(silentLogger, new MetricRegistry());
+    this.#deliveries = new Deliveries({ group, client, controller: controller as never, telemetry, now: () => this.nowMs });
+  }
+
+  /** Later the log has so many characters. Gives how many checkpoints were asked for until then. */
+  has(chars: number, { afterMs }: { readonly afterMs: number }): number {
+    this.nowMs += afterMs;
+    this.#log = { ...this.#log, chars };
+    this.#deliveries.deliver(placementId);
+    return this.asked;
+  }
+
+  async checkpointEnds({ afterMs, as }: { readonly afterMs: number; readonly as: 'committed' | 'failed' }): Promise<void> {
+    this.nowMs += afterMs;
+    if (as === 'committed') this.#answer?.resolve({} as HeldPlacement);
+    else this.#answer?.reject(new Error('no coordinator takes it'));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+it('a log that has become long waits between checkpoints, and one that is half full does not', async () => {
+  const log = new WorkedThroughLog();
+  expect(log.has(long - 1, { afterMs: 0 })).toBe(0);
+  expect(log.has(long, { afterMs: 0 })).toBe(1);
+  expect(log.has(halfFull, { afterMs: 1 })).toBe(1);
+  await log.checkpointEnds({ afterMs: 9, as: 'committed' });
+  expect(log.has(long, { afterMs: 249 })).toBe(1);
+  expect(log.has(long, { afterMs: 1 })).toBe(2);
+  await log.checkpointEnds({ afterMs: 10, as: 'committed' });
+  expect(log.has(long, { afterMs: 0 })).toBe(2);
+  expect(log.has(halfFull, { afterMs: 0 })).toBe(3);
+});
+
+it('checkpoints that take long take little more than half of the time, however full a log is', async () => {
+  const log = new WorkedThroughLog();
+  log.has(halfFull, { afterMs: 0 });
+  await log.checkpointEnds({ afterMs: 5_000, as: 'committed' });
+  expect(log.has(bounds.ingressCharsMax, { afterMs: 4_499 })).toBe(1);
+  expect(log.has(bounds.ingressCharsMax, { afterMs: 1 })).toBe(2);
+});
+
+it('a checkpoint that fails at once is not asked for again at once', async () => {
+  const log = new WorkedThroughLog();
+  log.has(halfFull, { afterMs: 0 });
+  await log.checkpointEnds({ afterMs: 0, as: 'failed' });
+  expect(log.has(halfFull, { afterMs: 249 })).toBe(1);
+  expect(log.has(halfFull, { afterMs: 1 })).toBe(2);
+});
