@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../shared/errors/codes.ts';
+import { listsText } from '../../shared/protocol/delivery-lists.ts';
 import { externalSource } from '../../shared/protocol/placements.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
@@ -7,7 +8,7 @@ import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
 import { type ClusterState, type IngressLog, ingressKey, type Placement, type Worker } from '../state/cluster-state.ts';
 import { joinedTexts } from '../state/joined-texts.ts';
-import { type DeliveryAnswer, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
+import { type DeliveryAnswer, type DeliveryBody, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 
 export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | 'is_repeat' | 'errors' | 'output_events'> & {
   /** Undefined when nobody knows any more which it was. */
@@ -266,7 +267,7 @@ export class Deliveries {
     return 0;
   }
 
-  #bodyOf({ placement, cursor, log, first }: Sending): { readonly body: Uint8Array; readonly last: number } {
+  #bodyOf({ placement, cursor, log, first }: Sending): { readonly body: DeliveryBody; readonly last: number } {
     const { ingress } = this.#group.state;
     const most = first <= cursor.aloneUpTo ? 1 : BATCHES_PER_DELIVERY_MAX;
     const from = `{"placement_id":"${externalSource}","epoch":0}`;
@@ -285,7 +286,11 @@ export class Deliveries {
       chars += events.length;
     }
     pieces.push(count === 0 ? ']}' : '}]}');
-    return { body: joinedTexts(pieces), last: first + count - 1 };
+    const ends: number[] = [];
+    const json = joinedTexts(pieces, ends);
+    // Behind what begins the body stands before each list what is around it.
+    const lists = Array.from({ length: count }, (_, at) => ({ start: ends[2 * at + 1] as number, end: ends[2 * at + 2] as number }));
+    return { body: { json, lists: listsText(lists) }, last: first + count - 1 };
   }
 
   #settle(placementId: string, taken: BatchResult): void {

@@ -1,10 +1,18 @@
 import type { Static } from 'typebox';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import { LISTS_HEADER } from '../../shared/protocol/delivery-lists.ts';
 import type { deliveryAnswerSchema, heldPlacementSchema, placementRequestSchema } from '../../shared/protocol/placements.ts';
 
 export type PlacementRequest = Static<typeof placementRequestSchema>;
 export type HeldPlacement = Static<typeof heldPlacementSchema>;
 export type DeliveryAnswer = Static<typeof deliveryAnswerSchema>;
+
+/** In JSON, so that events go on as they came. */
+export interface DeliveryBody {
+  readonly json: Uint8Array;
+  /** Where the lists of events stand in it, where that is said. */
+  readonly lists: string | undefined;
+}
 
 /** A worker said no. */
 export class WorkerRefusal extends Error {
@@ -49,6 +57,14 @@ export interface PlacementAddress {
   readonly placementId: string;
 }
 
+interface Question {
+  readonly path?: string;
+  readonly body?: unknown;
+  readonly json?: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly deadlineMs: number;
+}
+
 /** What workers can be asked for. Every request can be sent again. */
 export class WorkerClient {
   readonly #web: WebDoor;
@@ -86,9 +102,9 @@ export class WorkerClient {
     return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
   }
 
-  /** @param json The delivery, so that events go on as they came. */
-  deliver(at: PlacementAddress, json: Uint8Array): Promise<DeliveryAnswer> {
-    return this.#ask('POST', at, { path: '/events', json, deadlineMs: DELIVERY_MS_MAX });
+  deliver(at: PlacementAddress, { json, lists }: DeliveryBody): Promise<DeliveryAnswer> {
+    const headers = lists === undefined ? {} : { [LISTS_HEADER]: lists };
+    return this.#ask('POST', at, { path: '/events', json, headers, deadlineMs: DELIVERY_MS_MAX });
   }
 
   /** Lines of a process, for as long as it lives. @throws what the door throws */
@@ -103,11 +119,11 @@ export class WorkerClient {
   async #ask<T>(
     method: 'GET' | 'PUT' | 'POST' | 'DELETE',
     { address, placementId }: PlacementAddress,
-    { path = '', body, json, deadlineMs }: { path?: string; body?: unknown; json?: Uint8Array; deadlineMs: number },
+    { path = '', body, json, headers: more = {}, deadlineMs }: Question,
   ): Promise<T> {
     const target = new URL(`${address.replace(/\/+$/, '')}${placementsPath}/${encodeURIComponent(placementId)}${path}`);
     const sent = json ?? (body === undefined ? null : JSON.stringify(body));
-    const headers = sent === null ? this.#headers : { ...this.#headers, 'content-type': 'application/json' };
+    const headers = sent === null ? this.#headers : { ...this.#headers, ...more, 'content-type': 'application/json' };
     let status: number;
     let answered: string;
     try {

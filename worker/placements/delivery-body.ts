@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { CepError } from '../../shared/errors/error.ts';
 import { BRACE_CLOSE, BRACE_OPEN, COMMA } from '../../shared/events/reading/characters.ts';
 import { type ListRange, listRanges } from '../../shared/events/reading/list-ranges.ts';
+import { listsSaid } from '../../shared/protocol/delivery-lists.ts';
 import { deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
 
 type DeliveryRequest = Static<typeof deliveryRequestSchema>;
@@ -25,12 +26,26 @@ const NAME = '"events":';
 
 /**
  * What coordinators and other workers send. Injected events are left as they came, for the engine to read: everything around them is looked
- * at here. The bytes are used up: see `withName`. @throws CepError `invalid_json`, `validation_error`
+ * at here. The bytes are used up: see `withName`. `said`: the header by which the sender says where the lists stand. @throws CepError `invalid_json`, `validation_error`
  */
-export function deliveryIn(body: Buffer): Delivery {
-  const lists = listRanges(body, EVENTS_DEPTH);
+export function deliveryIn(body: Buffer, said?: string): Delivery {
+  return asSaid(body, listsSaid(said, body)) ?? injected(body, listRanges(body, EVENTS_DEPTH)) ?? checked(body.toString('utf8'));
+}
+
+/** Undefined as well when what is said is not so: then it is looked for. */
+function asSaid(body: Buffer, lists: readonly ListRange[] | undefined): Delivery | undefined {
+  try {
+    return lists && injected(body, lists);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined when they are not injected, or when other lists stand there than those of the events. @throws CepError */
+function injected(body: Buffer, lists: readonly ListRange[]): Delivery | undefined {
   const around = checked(withoutLists(body, lists));
-  if (around.from.placement_id !== externalSource || lists.length !== around.batches.length) return checked(body.toString('utf8'));
+  const isAll = lists.length === around.batches.length && around.batches.every(({ events }) => events.length === 0);
+  if (around.from.placement_id !== externalSource || !isAll) return undefined;
   const batches = around.batches.map((batch, at) => ({ ...batch, events: withName(body, lists[at] as ListRange) }));
   return { ...around, batches };
 }

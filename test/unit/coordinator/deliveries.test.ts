@@ -1,8 +1,16 @@
 import { expect, it } from 'vitest';
 import { Deliveries } from '../../../coordinator/ingress/deliveries.ts';
 import { bounds } from '../../../coordinator/state/bounds.ts';
-import { type ClusterState, emptyState, type IngressLog, type Placement, type Worker } from '../../../coordinator/state/cluster-state.ts';
-import type { DeliveryAnswer, HeldPlacement } from '../../../coordinator/workers-client/worker-client.ts';
+import {
+  type ClusterState,
+  emptyState,
+  type IngressLog,
+  ingressKey,
+  type Placement,
+  type Worker,
+} from '../../../coordinator/state/cluster-state.ts';
+import type { DeliveryAnswer, DeliveryBody, HeldPlacement } from '../../../coordinator/workers-client/worker-client.ts';
+import { externalSource } from '../../../shared/protocol/placements.ts';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import { silentLogger } from '../../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
@@ -20,6 +28,8 @@ class WorkedThroughLog {
   /** Checkpoints that were asked for. */
   asked = 0;
   #log: IngressLog = { placementId, first: 1, last: 9, chars: 0 };
+  #taken: DeliveryBody | undefined;
+  #batches = emptyState.ingress;
   #answer: { readonly resolve: (held: HeldPlacement) => void; readonly reject: (error: Error) => void } | undefined;
   readonly #deliveries: Deliveries;
 
@@ -32,18 +42,21 @@ class WorkedThroughLog {
     };
     const group = {
       get state(): ClusterState {
-        return { ...placed, ingressLogs: placed.ingressLogs.set(placementId, log.#log) };
+        return { ...placed, ingress: log.#batches, ingressLogs: placed.ingressLogs.set(placementId, log.#log) };
       },
       status: () => ({ role: 'leader' }) as never,
       onStatus: () => undefined,
     };
-    const held = new Map([[placementId, { epoch, status: 'running', received: { external: this.#log.last } }]]);
+    const held = new Map([[placementId, { epoch, status: 'running', received: { [externalSource]: this.#log.last } }]]);
     const controller = {
       ...{ isLeading: true, isClosing: () => false, onLook: () => undefined },
       ...{ leases: { isOver: () => false }, observations: { of: () => ({ held }) } },
     };
     const client = {
-      deliver: (): Promise<DeliveryAnswer> => Promise.reject(new Error('there is nothing to deliver')),
+      deliver: (_at: unknown, body: DeliveryBody): Promise<DeliveryAnswer> => {
+        this.#taken = body;
+        return new Promise(() => undefined);
+      },
       checkpoint: (): Promise<HeldPlacement> => {
         this.asked++;
         return new Promise((resolve, reject) => {
@@ -53,6 +66,18 @@ class WorkedThroughLog {
     };
     const telemetry = new Telemetry(silentLogger, new MetricRegistry());
     this.#deliveries = new Deliveries({ group, client, controller: controller as never, telemetry, now: () => this.nowMs });
+  }
+
+  /** Appends batches, and gives how they go to the worker. */
+  delivered(lists: readonly string[]): DeliveryBody {
+    for (const events of lists) {
+      const sequence = this.#log.last + 1;
+      const batch = { placementId, sequence, receivedAtMs: 1, events, eventCount: 1 };
+      this.#batches = this.#batches.set(ingressKey(placementId, sequence), batch);
+      this.#log = { ...this.#log, last: sequence };
+    }
+    this.#deliveries.deliver(placementId);
+    return this.#taken as DeliveryBody;
   }
 
   /** Later the log has so many characters. Gives how many checkpoints were asked for until then. */
@@ -70,6 +95,20 @@ class WorkedThroughLog {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+it('says of a delivery where in it the lists of events stand', () => {
+  const lists = ['[{"event_type":"A","fields":{"t":"ä]"}}]', '[]', '[{"event_type":"B","fields":{"t":"\u{1f600}"}}]'];
+  const log = new WorkedThroughLog();
+  const { json, lists: said = '' } = log.delivered(lists);
+  const body = Buffer.from(json);
+  expect(said.split(',').map((one) => body.toString('utf8', ...(one.split('-').map(Number) as [number, number])))).toEqual(lists);
+  expect(JSON.parse(body.toString())).toMatchObject({ batches: lists.map((events) => ({ events: JSON.parse(events) })) });
+});
+
+it('says nothing of where very many lists stand', () => {
+  const of = (count: number) => new WorkedThroughLog().delivered(Array.from({ length: count }, () => '[]')).lists;
+  expect([of(128)?.split(',').length, of(129)]).toEqual([128, undefined]);
+});
 
 it('a log that has become long waits between checkpoints, and one that is half full does not', async () => {
   const log = new WorkedThroughLog();

@@ -33,6 +33,25 @@ it('gives the same list whatever stands around it', () => {
   }
 });
 
+it('takes the word of the sender for where the lists stand, and looks for them where they do not stand there', () => {
+  const list = '[{"event_type":"A","fields":{"l":[1]}}]';
+  const batch = `{"sequence":1,"received_at":5,"events":${list}}`;
+  const saying = (text: string, said: string, of = text) => {
+    const body = bodyOf('_external', text);
+    const start = body.indexOf(of);
+    const events = deliveryIn(body, said.replace('start', `${start}`).replace('end', `${start + of.length}`)).batches[0]?.events;
+    return Buffer.from(events as Uint8Array).toString();
+  };
+  expect(saying(batch, 'start-end', list)).toBe(`{"events":${list}}`);
+  // Nobody could have found the end of it: whether it can be read is for the engine to say.
+  expect(saying(batch.replace(list, '[}]'), 'start-end', '[}]')).toBe('{"events":[}]}');
+  expect(saying(batch, 'start-end', '[1]')).toBe(`{"events":${list}}`);
+  expect(saying(batch, 'start-end', `[${batch}]`)).toBe(`{"events":${list}}`);
+  for (const said of ['', 'x', '1-2', '0-999999999', 'start-end,start-end', 'end-start', '-1-5']) {
+    expect(saying(batch, said, list)).toBe(`{"events":${list}}`);
+  }
+});
+
 it.each([
   ['cut', '{"sequence":1,"received_at":5,"events":[{}', /no JSON/],
   ['without a sequence', '{"received_at":5,"events":[]}', /sequence/],

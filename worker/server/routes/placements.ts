@@ -3,6 +3,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, textParameter } from '../../../shared/http/query.ts';
 import { limits } from '../../../shared/limits.ts';
+import { LISTS_HEADER } from '../../../shared/protocol/delivery-lists.ts';
 import {
   deliveryAnswerSchema,
   deliveryRequestSchema,
@@ -152,8 +153,9 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
     query: { outputs: flagParameter('outputs', 'Answer with the output events.', true) },
     success: { 200: deliveryAnswerSchema },
     errors: [...stateErrors, 'sequence_gap', 'queue_full', 'quota_exceeded', 'validation_error', 'invalid_json'],
-    handle: async ({ params, body, query }) => {
-      const request = deliveryIn(body);
+    handle: async ({ params, headers, body, query }) => {
+      const said = headers[LISTS_HEADER];
+      const request = deliveryIn(body, typeof said === 'string' ? said : undefined);
       const intake = placements.get(params.id).intake(request.epoch);
       return Answer.json(200, deliveryText(await intake.deliver(request), query.outputs));
     },

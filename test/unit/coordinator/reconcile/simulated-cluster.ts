@@ -148,7 +148,7 @@ export class SimulatedCluster {
       reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
       checkpoint: ({ address, placementId }, epoch) =>
         ask(address, (worker) => worker.act((table) => table.get(placementId).checkpoint(epoch))),
-      deliver: ({ address, placementId }, json) =>
+      deliver: ({ address, placementId }, { json }) =>
         ask(address, (worker) =>
           worker.act(async (table) => {
             const body = JSON.parse(Buffer.from(json).toString());
