@@ -76,6 +76,8 @@ export const coordinatorFaults: readonly Fault[] = [
     name: 'restart coordinators one by one',
     rows: [45],
     run: async (arena) => {
+      // One that has only just begun after another fault dies of the signal, as any process does before it listens to it.
+      await arena.fleet.whole(60_000);
       for (const one of arena.fleet.coordinators) {
         arena.note(`SIGTERM ${one.name}`);
         const code = await one.end(30_000);
