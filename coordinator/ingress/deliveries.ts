@@ -288,7 +288,7 @@ export class Deliveries {
     pieces.push(count === 0 ? ']}' : '}]}');
     const ends: number[] = [];
     const json = joinedTexts(pieces, ends);
-    // Behind what begins the body stands before each list what is around it.
+    // The pieces are the beginning of the body, then of each batch what stands before its list, and the list.
     const lists = Array.from({ length: count }, (_, at) => ({ start: ends[2 * at + 1] as number, end: ends[2 * at + 2] as number }));
     return { body: { json, lists: listsText(lists) }, last: first + count - 1 };
   }

@@ -26,7 +26,8 @@ const NAME = '"events":';
 
 /**
  * What coordinators and other workers send. Injected events are left as they came, for the engine to read: everything around them is looked
- * at here. The bytes are used up: see `withName`. `said`: the header by which the sender says where the lists stand. @throws CepError `invalid_json`, `validation_error`
+ * at here. The bytes are used up: see `withName`. `said`: the header by which the sender says where the lists stand.
+ * @throws CepError `invalid_json`, `validation_error`
  */
 export function deliveryIn(body: Buffer, said?: string): Delivery {
   return asSaid(body, listsSaid(said, body)) ?? injected(body, listRanges(body, EVENTS_DEPTH)) ?? checked(body.toString('utf8'));

@@ -85,7 +85,10 @@ const batchEntriesMax = raftDefaults.entriesPerMessageMax;
 const batchBytesMax = raftDefaults.bytesPerMessageMax;
 /** Of commands that were delivered and are not applied. */
 const deliveredBytesMax = 16_777_216;
-/** A snapshot is made, too, after so many bytes of commands: a start reads them all, and a snapshot has megabytes of events that no checkpoint has yet. */
+/**
+ * A snapshot is made, too, after so many bytes of commands: a start reads them all, and a snapshot has megabytes of events that no
+ * checkpoint has yet.
+ */
 const snapshotBytes = 33_554_432;
 /**
  * For so long a node that nobody here waits for collects what is committed before it hands it on: to wake the thread of the state machine

@@ -1,4 +1,5 @@
 import type { FilterPlan } from '../../../../shared/language/plan/plan.ts';
+import type { Row } from '../../operators/row.ts';
 import type { Columns } from '../columns.ts';
 import { type FunctionForm, functionForm, isNumber } from '../function-form.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
@@ -111,8 +112,14 @@ interface Asked {
 
 /** Where the index could not decide a rule's condition, the row goes to the stream's own operators, and the next rule follows. */
 function printAsked(rules: readonly PrintedRule[], { origin, row, index, module, names: { rule } }: Asked): string {
-  // They are made when they are asked: most never are.
-  const receiver = module.late((runtime) => (place: number) => runtime.node((rules[place] as PrintedRule).stream).receivers(origin)[0]);
+  // Each is made when it is first asked: most never are.
+  const receiver = module.late((runtime) => {
+    const made: ((row: Row) => void)[] = [];
+    return (place: number) => {
+      made[place] ??= runtime.node((rules[place] as PrintedRule).stream).receivers(origin)[0] as (row: Row) => void;
+      return made[place];
+    };
+  });
   const [asks, asked] = [module.names.mint('a'), module.names.mint('a')];
   module.declare(`const ${asks}=${index}.asks;const ${asked}=${index}.asked;`);
   return `if(${asks}[${rule}]===1){${asked}[${rule}]++;${receiver}(${rule})(${row});continue;}`;
