@@ -9,6 +9,10 @@ import type { DeliveredBatch, Delivery, RoutedEvent } from './delivery-body.ts';
 
 /** Answers that are kept of each source, for a sender that has not heard the first one. */
 const ANSWERS_KEPT = 256;
+/** Deliveries of a source that wait for those before them. */
+const EARLY_MAX = 8;
+/** How long: the one before is on its way on another connection, or lost. */
+const EARLY_MS_MAX = 200;
 
 export interface BatchResult {
   readonly sequence: number;
@@ -23,6 +27,16 @@ export interface DeliveryResult {
   readonly results: readonly BatchResult[];
 }
 
+/** A delivery that has overtaken the one before it. */
+interface Early {
+  /** Its first batch. */
+  readonly first: number;
+  readonly waiting: AbortController;
+}
+
+/** Resolves after the time, or at once when the signal is aborted. */
+type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+
 interface Taken {
   readonly received: ReceivedBody;
   /** Of its events; asked for only when they are given up. */
@@ -36,12 +50,35 @@ export class BatchIntake {
   readonly #receipts: Receipts;
   /** By source, what a committed checkpoint has. */
   readonly #durable: () => Readonly<Record<string, number>>;
+  readonly #wait: Wait;
   readonly #answers = new Map<string, Map<number, Promise<InjectResult>>>();
+  readonly #early = new Map<string, Set<Early>>();
 
-  constructor(pipeline: PlacedPipeline, receipts: Receipts, durable: () => Readonly<Record<string, number>>) {
+  constructor(pipeline: PlacedPipeline, receipts: Receipts, durable: () => Readonly<Record<string, number>>, wait: Wait) {
     this.#pipeline = pipeline;
     this.#receipts = receipts;
     this.#durable = durable;
+    this.#wait = wait;
+  }
+
+  /**
+   * Resolves when it is the turn of these batches: those before them may come later, for a sender uses several connections. It resolves as well
+   * when that takes too long, and when they are refused: then `deliver` refuses these too. The pipeline may have been closed meanwhile.
+   */
+  async turn({ from: { placement_id: source }, batches: [next] }: Pick<Delivery, 'from' | 'batches'>): Promise<void> {
+    const early = this.#early.get(source) ?? new Set<Early>();
+    if (next === undefined || next.sequence <= this.#receipts.accepted(source) + 1 || early.size >= EARLY_MAX) return;
+    this.#early.set(source, early);
+    const one = { first: next.sequence, waiting: new AbortController() };
+    early.add(one);
+    await this.#wait(EARLY_MS_MAX, one.waiting.signal);
+    early.delete(one);
+  }
+
+  /** Those go on whose turn it is, or, when the batch that comes next was refused, all of them. */
+  #goOn(source: string, isRefused: boolean): void {
+    const following = this.#receipts.accepted(source) + 1;
+    for (const { first, waiting } of this.#early.get(source) ?? []) if (isRefused || first <= following) waiting.abort();
   }
 
   /**
@@ -59,10 +96,15 @@ export class BatchIntake {
         continue;
       }
       const refusal = this.#take(source, batch);
-      if (refusal === undefined) taken.push({ sequence, isRepeat: false, answer: this.#answers.get(source)?.get(sequence) });
-      else if (taken.length === 0) throw refusal;
-      else break;
+      if (refusal === undefined) {
+        taken.push({ sequence, isRepeat: false, answer: this.#answers.get(source)?.get(sequence) });
+        continue;
+      }
+      this.#goOn(source, sequence === this.#receipts.accepted(source) + 1);
+      if (taken.length === 0) throw refusal;
+      break;
     }
+    this.#goOn(source, false);
     const results = await Promise.all(taken.map(async ({ sequence, isRepeat, answer }) => ({ sequence, isRepeat, result: await answer })));
     return { received: this.#pipeline.received[source] ?? 0, durable: this.#durable()[source] ?? 0, results };
   }

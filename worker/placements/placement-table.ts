@@ -2,6 +2,8 @@ import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
 import { FIRST_STATE_FORMAT } from '../engine/state/format.ts';
 import type { HeartbeatReport } from '../membership/membership.ts';
+import type { BatchIntake, DeliveryResult } from './batch-intake.ts';
+import type { Delivery } from './delivery-body.ts';
 import { type HeldPlacement, Placement, type PlacementRequest, type PlacementWorld } from './placement.ts';
 import { Preparations } from './preparations.ts';
 
@@ -65,6 +67,14 @@ export class PlacementTable {
     throw new CepError('pipeline_not_found', `the cluster has placed no '${id}' here`, {
       hint: 'GET /api/v1/worker/placements lists those that there are',
     });
+  }
+
+  /** Batches of one source, in its order whichever of them comes first. @throws CepError what the placement refuses them with */
+  async deliver(id: string, delivery: Delivery): Promise<DeliveryResult> {
+    const intake = (): BatchIntake => this.get(id).intake(delivery.epoch);
+    await intake().turn(delivery);
+    // It may be another one by now, or none.
+    return intake().deliver(delivery);
   }
 
   /** Whether there was one. @throws CepError `stale_epoch` when it is held under a newer epoch */

@@ -363,7 +363,7 @@ export class Placement {
       },
     });
     if (checkpoint !== undefined) this.#tellRestored(store, { fetchMs: fetchedAt - beganAt, loadMs: this.#world.now() - fetchedAt });
-    const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {});
+    const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {}, this.#world.wait);
     const life = { store, outbox, intake, pipeline };
     if (end.aborted) host.abandon(pipeline, new CepError('pipeline_not_running', 'the pipeline was given up while it started'));
     else this.#life = life;

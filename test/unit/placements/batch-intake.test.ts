@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
 import { BatchIntake } from '../../../worker/placements/batch-intake.ts';
 import type { ReceivedBody } from '../../../worker/runtime/pipelines/pipeline-events.ts';
@@ -22,9 +22,26 @@ const batch = (sequence: number, ...types: string[]) => ({
   events: Buffer.from(JSON.stringify({ events: types.map((type) => ({ event_type: type, fields: {} })) })),
 });
 
+/** Takes or refuses at once, as an engine does. */
+class FullPipeline extends SimulatedPipeline {
+  isFull = false;
+
+  override receive(...given: Parameters<SimulatedPipeline['receive']>): Promise<InjectResult> {
+    if (this.isFull) throw new CepError('queue_full', 'there is no room');
+    const [body, receipt] = given;
+    const taken = receipt();
+    return super.receive(body, () => taken);
+  }
+}
+
+const forEver = (_ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve());
+  });
+
 it('a batch that the program has given up is answered as refused, each time, and what follows it is taken', async () => {
   const pipeline = new BusyPipeline({ id: 'p' } as PlaceRequest) as unknown as PlacedPipeline;
-  const intake = new BatchIntake(pipeline, new Receipts(), () => ({}));
+  const intake = new BatchIntake(pipeline, new Receipts(), () => ({}), forEver);
   const from = { placement_id: '_external', epoch: 0 };
   const delivery = { epoch: 1, from, batches: [batch(1, 'A'), batch(2, 'busy', 'busy'), batch(3, 'A')] };
   for (const isRepeat of [false, true]) {
@@ -40,4 +57,50 @@ it('a batch that the program has given up is answered as refused, each time, and
       [1, 'budget_exceeded'],
     ]);
   }
+});
+
+describe('deliveries that overtake each other', () => {
+  const from = { placement_id: '_external', epoch: 0 };
+  const makeIntake = (wait = forEver) => {
+    const pipeline = new FullPipeline({ id: 'p' } as PlaceRequest);
+    const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, new Receipts(), () => ({}), wait);
+    const deliver = async (...sequences: number[]) => {
+      const delivery = { epoch: 1, from, batches: sequences.map((sequence) => batch(sequence, 'A')) };
+      await intake.turn(delivery);
+      return (await intake.deliver(delivery)).received;
+    };
+    return { pipeline, deliver };
+  };
+  const gap = expect.objectContaining({ code: 'sequence_gap' });
+
+  it('are taken in their order, whichever comes first', async () => {
+    const { pipeline, deliver } = makeIntake();
+    await Promise.all([deliver(5, 6), deliver(4), deliver(2, 3), deliver(1)]);
+    expect(pipeline.seen).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('are refused when those before them take too long', async () => {
+    const { pipeline, deliver } = makeIntake(async () => undefined);
+    await expect(deliver(2)).rejects.toEqual(gap);
+    expect(await deliver(1)).toBe(1);
+    expect(pipeline.seen).toEqual([1]);
+  });
+
+  it('are refused with those before them, at once', async () => {
+    const { pipeline, deliver } = makeIntake();
+    const early = deliver(2);
+    pipeline.isFull = true;
+    await expect(deliver(1)).rejects.toEqual(expect.objectContaining({ code: 'queue_full' }));
+    await expect(early).rejects.toEqual(expect.objectContaining({ code: 'queue_full' }));
+    pipeline.isFull = false;
+    expect([await deliver(1), await deliver(2)]).toEqual([1, 2]);
+  });
+
+  it('wait eight at a time: one more is refused at once', async () => {
+    const { pipeline, deliver } = makeIntake();
+    const early = Array.from({ length: 8 }, (_, at) => deliver(9 - at));
+    await expect(deliver(10)).rejects.toEqual(gap);
+    await Promise.all([...early, deliver(1)]);
+    expect(pipeline.seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
 });

@@ -156,8 +156,7 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
     handle: async ({ params, headers, body, query }) => {
       const said = headers[LISTS_HEADER];
       const request = deliveryIn(body, typeof said === 'string' ? said : undefined);
-      const intake = placements.get(params.id).intake(request.epoch);
-      return Answer.json(200, deliveryText(await intake.deliver(request), query.outputs));
+      return Answer.json(200, deliveryText(await placements.deliver(params.id, request), query.outputs));
     },
   });
 }

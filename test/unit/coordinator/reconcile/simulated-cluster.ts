@@ -152,7 +152,7 @@ export class SimulatedCluster {
         ask(address, (worker) =>
           worker.act(async (table) => {
             const body = JSON.parse(Buffer.from(json).toString());
-            const { received, durable, results } = await table.get(placementId).intake(body.epoch).deliver(body);
+            const { received, durable, results } = await table.deliver(placementId, body);
             return { received, durable, results: results.map(({ sequence, isRepeat }) => resultOf(sequence, isRepeat)) };
           }),
         ),

@@ -38,7 +38,11 @@ export class SimulatedWorker {
       coordinators: { url: 'any', learn: () => undefined, ask: askCluster },
       now: () => this.now(),
       clusterTime: () => this.now(),
-      wait: (ms) => new Promise((resolve) => network.after(ms, () => resolve())),
+      wait: (ms, signal) =>
+        new Promise((resolve) => {
+          network.after(ms, () => resolve());
+          signal.addEventListener('abort', () => resolve());
+        }),
       post: () => Promise.reject(new Error('there are no routes here')),
       report: () => undefined,
       changed: () => undefined,
