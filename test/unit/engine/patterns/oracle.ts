@@ -189,7 +189,20 @@ export class Oracle {
       .map(({ letter, place }) => {
         const barred = topIndex(letter) > this.#position(run) ? Infinity : run.barred;
         return { letter, run: { ...run, taken: [...run.taken, { event, letter }], place, barred, passed: null } };
-      });
+      })
+      .filter(({ run: taking }) => this.#mayComplete(taking, event));
+  }
+
+  /**
+   * Whether all that is missing could still come, at once: where one part of an `AND` is overdue, a run takes no event for the other, and so
+   * keeps none from opening a run.
+   */
+  #mayComplete(run: OracleRun, event: number): boolean {
+    if (run.place.isComplete) return true;
+    const { time } = this.#rowOf(event);
+    return [...run.place.next.values()].some(({ letter, place }) => {
+      return time <= this.#latest(run, letter) && this.#mayComplete({ ...run, taken: [...run.taken, { event, letter }], place }, event);
+    });
   }
 
   /** The letters that may come next at all. */

@@ -544,6 +544,11 @@ describe('optional steps', () => {
     expect(matches('X? as x -> A as a -> B as b', 'A1 A2 B')).toEqual(['(-,A1,B)', '(-,A2,B)']);
   });
 
+  test('a run takes nothing for one part of an AND when another part is overdue, so that it keeps no event from opening a run', () => {
+    expect(timedMatches('X? as x -> (A within 1s as a AND B as b)', 'X@0 B@1 A@1')).toEqual(['(X,A,B)@1']);
+    expect(timedMatches('X? as x -> (A within 1s as a AND B as b)', 'X@0 B@3 A@3')).toEqual(['(-,A,B)@3']);
+  });
+
   test('an optional step not yet begun goes before the step behind it', () => {
     expect(matches('A -> B? as b -> B as c', 'A B1 B2')).toEqual(['(A,B1,B2)']);
     expect(matches('A -> B* as b -> B as c', 'A B1 B2 B3')).toEqual(['(A,[B1],B2)']);
