@@ -324,8 +324,10 @@ export class Oracle {
   #time(time: number): void {
     for (;;) {
       const due = this.#runs
-        .map((run) => ({ run, at: this.#dueAt(run) }))
-        .filter(({ at }) => at < time || time === Infinity)
+        .map((run) => ({ run, due: this.#dueAt(run) }))
+        .filter(({ due }) => due < time || time === Infinity)
+        // A match does not end before its first event, which may be later than a displaced one behind it.
+        .map(({ run, due }) => ({ run, at: Math.max(due, this.#rowOf(run.began).time) }))
         .sort(
           (a, b) => order(a.at, b.at) || a.run.began - b.run.began || compare(capturesOf(a.run, this.#plan), capturesOf(b.run, this.#plan)),
         );
@@ -341,9 +343,7 @@ export class Oracle {
     const timed = this.#absencesInForce(run).filter(({ index }) =>
       this.#absences().some((absence) => absence.index === index && absence.isTimed),
     );
-    const due = timed.length > 0 ? Math.min(...timed.map(({ deadline }) => deadline), this.#lastChance(run)) : this.#lastChance(run);
-    // A match does not end before its first event, which may be later than a displaced one behind it.
-    return Math.max(due, this.#rowOf(run.began).time);
+    return Math.min(...timed.map(({ deadline }) => deadline), this.#lastChance(run));
   }
 
   /** The last time at which the run can take anything; runs that only wait for a `NOT` take nothing. */
