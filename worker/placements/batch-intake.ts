@@ -9,7 +9,7 @@ import type { DeliveredBatch, Delivery, RoutedEvent } from './delivery-body.ts';
 
 /** Answers that are kept of each source, for a sender that has not heard the first one. */
 const ANSWERS_KEPT = 256;
-/** Deliveries of a source that wait for those before them. */
+/** Deliveries that wait for those before them, of all sources together. */
 const EARLY_MAX = 8;
 /** How long: the one before is on its way on another connection, or lost. */
 const EARLY_MS_MAX = 200;
@@ -29,6 +29,7 @@ export interface DeliveryResult {
 
 /** A delivery that has overtaken the one before it. */
 interface Early {
+  readonly source: string;
   /** Its first batch. */
   readonly first: number;
   readonly waiting: AbortController;
@@ -52,7 +53,7 @@ export class BatchIntake {
   readonly #durable: () => Readonly<Record<string, number>>;
   readonly #wait: Wait;
   readonly #answers = new Map<string, Map<number, Promise<InjectResult>>>();
-  readonly #early = new Map<string, Set<Early>>();
+  readonly #early = new Set<Early>();
 
   constructor(pipeline: PlacedPipeline, receipts: Receipts, durable: () => Readonly<Record<string, number>>, wait: Wait) {
     this.#pipeline = pipeline;
@@ -64,21 +65,21 @@ export class BatchIntake {
   /**
    * Resolves when it is the turn of these batches: those before them may come later, for a sender uses several connections. It resolves as well
    * when that takes too long, and when they are refused: then `deliver` refuses these too. The pipeline may have been closed meanwhile.
+   * @throws CepError `stale_epoch`
    */
-  async turn({ from: { placement_id: source }, batches: [next] }: Pick<Delivery, 'from' | 'batches'>): Promise<void> {
-    const early = this.#early.get(source) ?? new Set<Early>();
-    if (next === undefined || next.sequence <= this.#receipts.accepted(source) + 1 || early.size >= EARLY_MAX) return;
-    this.#early.set(source, early);
-    const one = { first: next.sequence, waiting: new AbortController() };
-    early.add(one);
-    await this.#wait(EARLY_MS_MAX, one.waiting.signal);
-    early.delete(one);
+  async turn({ from: { placement_id: source, epoch }, batches: [next] }: Pick<Delivery, 'from' | 'batches'>): Promise<void> {
+    this.#receipts.meet(source, epoch);
+    if (next === undefined || next.sequence <= this.#receipts.accepted(source) + 1 || this.#early.size >= EARLY_MAX) return;
+    const early = { source, first: next.sequence, waiting: new AbortController() };
+    this.#early.add(early);
+    await this.#wait(EARLY_MS_MAX, early.waiting.signal);
+    this.#early.delete(early);
   }
 
-  /** Those go on whose turn it is, or, when the batch that comes next was refused, all of them. */
+  /** Those of the source go on whose turn it is, or, when the batch that comes next was refused, all of them. */
   #goOn(source: string, isRefused: boolean): void {
     const following = this.#receipts.accepted(source) + 1;
-    for (const { first, waiting } of this.#early.get(source) ?? []) if (isRefused || first <= following) waiting.abort();
+    for (const early of this.#early) if (early.source === source && (isRefused || early.first <= following)) early.waiting.abort();
   }
 
   /**

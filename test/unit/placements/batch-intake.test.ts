@@ -60,16 +60,16 @@ it('a batch that the program has given up is answered as refused, each time, and
 });
 
 describe('deliveries that overtake each other', () => {
-  const from = { placement_id: '_external', epoch: 0 };
   const makeIntake = (wait = forEver) => {
     const pipeline = new FullPipeline({ id: 'p' } as PlaceRequest);
     const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, new Receipts(), () => ({}), wait);
-    const deliver = async (...sequences: number[]) => {
-      const delivery = { epoch: 1, from, batches: sequences.map((sequence) => batch(sequence, 'A')) };
+    const deliverUnder = async (epoch: number, ...sequences: number[]) => {
+      const delivery = { from: { placement_id: '_external', epoch }, batches: sequences.map((sequence) => batch(sequence, 'A')) };
       await intake.turn(delivery);
       return (await intake.deliver(delivery)).received;
     };
-    return { pipeline, deliver };
+    const deliver = (...sequences: number[]) => deliverUnder(0, ...sequences);
+    return { pipeline, deliver, deliverUnder };
   };
   const gap = expect.objectContaining({ code: 'sequence_gap' });
 
@@ -94,6 +94,12 @@ describe('deliveries that overtake each other', () => {
     await expect(early).rejects.toEqual(expect.objectContaining({ code: 'queue_full' }));
     pipeline.isFull = false;
     expect([await deliver(1), await deliver(2)]).toEqual([1, 2]);
+  });
+
+  it('are refused at once under an epoch that is over', async () => {
+    const { deliverUnder } = makeIntake();
+    await deliverUnder(2, 1);
+    await expect(deliverUnder(1, 5)).rejects.toEqual(expect.objectContaining({ code: 'stale_epoch' }));
   });
 
   it('wait eight at a time: one more is refused at once', async () => {
