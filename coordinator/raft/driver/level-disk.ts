@@ -13,10 +13,16 @@ import { nextSlot, sealWitness, slotBytes, witnessBytes } from '../storage/witne
 const { O_DSYNC, O_RDWR } = constants;
 
 const WRITE_BUFFER_BYTES = 16_777_216;
+/** From the end of one reclaim to the next, and from the start to the first: each writes once more all that is there. */
+const reclaimMsDefault = 10_000;
 
 const synced = { sync: true };
 
-type Database = Level<string, Uint8Array>;
+/** As `level` gives it outside of browsers; its types know what both have in common. */
+type Database = Level<string, Uint8Array> & { readonly compactRange: (start: string, end: string) => Promise<void> };
+
+/** All keys are between them. */
+const [firstKey, lastKey] = ['\0', '\x7f'];
 
 /**
  * The disk of a Raft node: a LevelDB in `log/`, beside it the files `identity` and `witness`. LevelDB opens clean, with no error, after it
@@ -26,22 +32,29 @@ type Database = Level<string, Uint8Array>;
  */
 export class LevelDisk {
   readonly #folder: string;
+  readonly #reclaimMs: number;
   #database: Database | undefined;
   #witness: FileHandle | undefined;
   #slot: 0 | 1 = 0;
   #failure: unknown;
+  #reclaiming: NodeJS.Timeout | undefined;
+  #reclaimedAt = performance.now();
 
-  private constructor(folder: string) {
+  private constructor(folder: string, reclaimMs: number) {
     this.#folder = folder;
+    this.#reclaimMs = reclaimMs;
   }
 
   /**
    * Opens what is in the folder, which is made when it is missing. What cannot be read is left out of the image.
    * @throws CepError `io_error` when another process has it open
    */
-  static async open(folder: string): Promise<{ readonly disk: LevelDisk; readonly image: DiskImage }> {
+  static async open(
+    folder: string,
+    reclaimMs: number = reclaimMsDefault,
+  ): Promise<{ readonly disk: LevelDisk; readonly image: DiskImage }> {
     await mkdir(folder, { recursive: true });
-    const disk = new LevelDisk(folder);
+    const disk = new LevelDisk(folder, reclaimMs);
     const identity = await readIfThere(join(folder, 'identity'));
     const witness = await readIfThere(join(folder, 'witness'));
     disk.#slot = nextSlot(witness ?? new Uint8Array(0));
@@ -53,7 +66,7 @@ export class LevelDisk {
   async #openDatabase(createIfMissing: boolean): Promise<Map<string, Uint8Array>> {
     const records = new Map<string, Uint8Array>();
     const options = { keyEncoding: 'utf8', valueEncoding: 'view', compression: false, writeBufferSize: WRITE_BUFFER_BYTES } as const;
-    const database: Database = new Level<string, Uint8Array>(join(this.#folder, 'log'), { ...options, createIfMissing });
+    const database = new Level<string, Uint8Array>(join(this.#folder, 'log'), { ...options, createIfMissing }) as Database;
     try {
       await database.open();
       this.#database = database;
@@ -125,6 +138,22 @@ export class LevelDisk {
     return batch.write(synced);
   }
 
+  /**
+   * Gives back the space of what was removed, in a while: LevelDB by itself keeps it until files are merged, which takes tens of megabytes
+   * more, and in a group with little to do hours.
+   */
+  reclaim(): void {
+    const waitMs = this.#reclaimedAt + this.#reclaimMs - performance.now();
+    this.#reclaiming ??= setTimeout(() => void this.#reclaim(), waitMs).unref();
+  }
+
+  async #reclaim(): Promise<void> {
+    // After a failure LevelDB lets the next write fail, which is seen there.
+    await this.#database?.compactRange(firstKey, lastKey).catch(() => undefined);
+    this.#reclaimedAt = performance.now();
+    this.#reclaiming = undefined;
+  }
+
   async #strictly(work: () => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) throw new Error('a write before this one failed', { cause: this.#failure });
     try {
@@ -136,6 +165,7 @@ export class LevelDisk {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#reclaiming);
     await this.#witness?.close();
     await this.#database?.close();
   }

@@ -202,6 +202,8 @@ export class RaftDriver {
   begin(): void {
     this.#deliver();
     this.#tickLater();
+    // Of snapshots from before, whose end the process may not have lived to see.
+    this.#disk.reclaim();
   }
 
   get view(): Raft['view'] {
@@ -267,7 +269,9 @@ export class RaftDriver {
     steps.forEach((step, at) => {
       const done = (): void => {
         if (at === 1) this.#step({ type: 'compact', index, keep });
-        if (at === steps.length - 1) this.#isSnapshotDue = false;
+        if (at < steps.length - 1) return;
+        this.#isSnapshotDue = false;
+        this.#disk.reclaim();
       };
       this.#queue.push({ step, isWrite: false, done });
     });

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SimulatedDisk } from '../../../chaos/sim/disk.ts';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
 import type { Entry, LogPoint, Write } from '../../../coordinator/raft/core/messages.ts';
@@ -245,6 +245,28 @@ describe('LevelDB as the disk of a Raft node', () => {
     await restored.disk.close();
     expect(opened(restored.image).recovered.recovering).toMatchObject({ index: 301, term: 1 });
   });
+
+  it('gives back the space of snapshots that newer ones replaced, and keeps all else', async () => {
+    await filled();
+    const { disk, image } = await LevelDisk.open(folder, 0);
+    const { storage, repair } = opened(image);
+    for (const step of repair) await disk.write(step);
+    const state = new Uint8Array(6_000_000).fill(7);
+    for (const index of [20, 40, 60, 80, 100, 120])
+      for (const step of storage.compact({ index, term: 1, configuration }, state, 10)) await disk.write(step);
+    const used = (): number => filesOf(/./).reduce((sum, path) => sum + statSync(path).size, 0);
+    const before = used();
+    disk.reclaim();
+    await vi.waitFor(() => expect(used()).toBeLessThan(state.length * 1.1), { timeout: 20_000 });
+    // Otherwise there was nothing to give back.
+    expect(before).toBeGreaterThan(state.length * 1.5);
+    await disk.close();
+    const after = await LevelDisk.open(folder);
+    await after.disk.close();
+    const { recovered, state: kept } = opened(after.image);
+    expect(Buffer.compare(kept, state)).toBe(0);
+    expect([recovered.entries[0]?.index, recovered.entries.at(-1)?.index]).toEqual([121, 300]);
+  }, 30_000);
 
   it('does nothing more after a write that failed', async () => {
     await filled();
