@@ -208,8 +208,9 @@ export class Oracle {
   /** The letters that may come next at all. */
   #letters(run: OracleRun): readonly { readonly letter: Letter; readonly place: Place }[] {
     const isComplete = run.taken.length > 0 && this.#isComplete(run);
+    const word = run.taken.map((taken) => taken.letter);
     return [...run.place.next.values()].filter(({ letter }) => {
-      if (isComplete && !mayFollow(letter, run)) return false;
+      if (isComplete && !mayFollow(letter, word)) return false;
       return this.#isReachable(run, topIndex(letter));
     });
   }
@@ -516,11 +517,11 @@ function divergence(a: Letter, b: Letter): readonly [Turn, Turn, number] | null 
   return null;
 }
 
-/** On a complete run only closures follow, and none that lies in something optional that has not begun. */
-function mayFollow(letter: Letter, run: OracleRun): boolean {
+/** Behind a complete word only closures follow, and none that lies in something optional that has not begun. */
+function mayFollow(letter: Letter, word: readonly Letter[]): boolean {
   const closure = letter.path.findIndex((turn) => turn.max > 1);
   const isBegun = ({ node, index }: Turn): boolean =>
-    run.taken.some((taken) => taken.letter.path.some((turn) => turn.node === node && turn.index === index));
+    word.some(({ path }) => path.some((turn) => turn.node === node && turn.index === index));
   return closure >= 0 && letter.path.slice(0, closure).every((turn) => turn.mayBeEmpty || isBegun(turn));
 }
 
@@ -658,7 +659,8 @@ function closuresThatEnd(place: Place, word: readonly Letter[] = [], found: Set<
   for (const { letter, place: next } of place.next.values()) {
     const isNew = (turn: Turn): boolean => !word.some(({ path }) => path.some((one) => one.node === turn.node && one.index === turn.index));
     const closure = letter.path.find((turn) => (turn.kind === 'capture' || turn.kind === 'round') && turn.max > 1 && isNew(turn));
-    if (word.length > 0 && place.isComplete && closure !== undefined) found.add(closure.node);
+    const mayTake = word.length > 0 && place.isComplete && mayFollow(letter, word);
+    if (mayTake && closure !== undefined) found.add(closure.node);
     closuresThatEnd(next, [...word, letter], found);
   }
   return found;

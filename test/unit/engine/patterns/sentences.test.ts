@@ -252,6 +252,7 @@ describe('Kleene closures', () => {
   test('a full {n} beside or within the closure of .each() holds no match back', () => {
     expect(timedMatches('AND(A* as a, B{2} as b) .each()', 'B1 B2@1')).toEqual(['([],[B1,B2])@1']);
     expect(timedMatches('(B{2} as b)+ .each()', 'B1 B2@1')).toEqual(['([B1,B2])@1']);
+    expect(timedMatches('A -> (B* as b OR C{2} as c) .each() .strict()', 'A@0 B@1 X@2')).toEqual(['(A,[],[])@0', '(A,[B],[])@1']);
   });
 
   test('a pattern of one quantified step is a pattern', () => {
