@@ -18,20 +18,27 @@ export interface Residual {
   readonly isComplete: boolean;
   /** Time of the step that a following step measures its gap from. */
   readonly endTime: number;
-  /** The steps that could take the next event, in the order in which they are asked. */
-  enabledSteps(context: RunContext): readonly EnabledStep[];
+  outlook(context: RunContext): Outlook;
   /** The `NOT`s in force. */
   absences(): readonly Absence[];
   /** After an event of the violated `NOT`s; null when the run is over. */
   violate(isViolated: (slot: number) => boolean): Change | null;
   /** After the `NOT`s have matched whose time is over; itself when there are none. */
   pass(passing: Passing): Change;
-  /** The time after which it cannot be completed any more, unless an event is taken; Infinity when it needs none. */
-  dueTime(context: RunContext): number;
   /** What the run loses when it goes on without what has only begun. */
   unfinished(): readonly Mark[];
   /** JSON-safe, without the node: `loadResidual` brings it back. */
   save(): Value;
+}
+
+/** What may come next and until when. Found out in one go: each of these follows from all of these of the residuals within. */
+export interface Outlook {
+  /** The steps that could take the next event, in the order in which they are asked. */
+  readonly enabledSteps: readonly EnabledStep[];
+  /** The time after which it cannot be completed any more, unless an event is taken; Infinity when it needs none. */
+  readonly dueTime: number;
+  /** Time alone does not complete it. */
+  readonly needsEvent: boolean;
 }
 
 /** What besides itself decides about a residual. */
@@ -92,6 +99,7 @@ export interface Change {
 
 export const NO_MARKS: readonly Mark[] = [];
 export const NO_STEPS: readonly EnabledStep[] = [];
+export const NO_OUTLOOK: Outlook = { enabledSteps: NO_STEPS, dueTime: Infinity, needsEvent: false };
 export const NO_ABSENCES: readonly Absence[] = [];
 
 /** Whether a step may take an event of this time; `baseTime` is what the times of the step count from. */

@@ -139,7 +139,7 @@ export class StateSpace {
       earliestTime: -Infinity,
       latestTime: Infinity,
     };
-    const enabledSteps = residual.enabledSteps(context);
+    const { enabledSteps, dueTime, needsEvent } = residual.outlook(context);
     const absences = residual.absences();
     return {
       residual,
@@ -147,8 +147,8 @@ export class StateSpace {
       enabledSteps,
       absences,
       slots: [...new Set([...enabledSteps.map((enabled) => enabled.step.slot), ...absences.map(({ slot }) => slot)])],
-      dueTime: isComplete ? latestOf(enabledSteps) : residual.dueTime(context),
-      needsEvent: residual.dueTime({ ...context, latestTime: -Infinity }) === -Infinity,
+      dueTime: isComplete ? latestOf(enabledSteps) : dueTime,
+      needsEvent,
       unfinished: residual.unfinished(),
       successors: [],
       get key() {

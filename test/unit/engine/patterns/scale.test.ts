@@ -1,6 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { Harness, type HarnessOptions } from './harness.ts';
-import { binary, both, constant, field, held, not, pattern, plus, sameKey, seq, step } from './pattern-builder.ts';
+import {
+  and,
+  binary,
+  both,
+  constant,
+  type Draft,
+  field,
+  held,
+  maybe,
+  not,
+  or,
+  pattern,
+  plus,
+  sameKey,
+  seq,
+  step,
+} from './pattern-builder.ts';
 
 const pair = seq(step('A'), step('B', { where: sameKey('a') }));
 
@@ -86,5 +102,13 @@ describe('the shapes that engines are compared by', () => {
     for (let i = 0; i < 9_000; i++) harness.push({ type: 'B', v: i, k: null, time: i });
     harness.push({ type: 'C', v: 0, k: null, time: 9_000 });
     expect(harness.matches[0]?.bound?.[1]).toHaveLength(9_000);
+  });
+
+  test('brackets in brackets, each with a time of its own: what may come next is found out once for each of them', () => {
+    const within = (inner: Draft, end: string): Draft => and(step('A', { withinMs: 1_000 }), seq(or(maybe('B'), inner), step(end)));
+    let nested: Draft = and(step('A'), step('B', { withinMs: 1_000 }));
+    for (let depth = 1; depth < 100; depth++) nested = within(nested, 'C');
+    const harness = new Harness(pattern(seq(step('X'), within(nested, 'D'))));
+    expect(harness.pushAll('X@0 A@1 D@1').text(true)).toHaveLength(1);
   });
 });

@@ -5,12 +5,13 @@ import type { AndNode, TreeNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
-  type EnabledStep,
   inOrderOfChoice,
+  type Outlook,
   type Passing,
   type Residual,
   type ResidualFactory,
   type RunContext,
+  type Taking,
   unchanged,
 } from '../residual.ts';
 
@@ -55,15 +56,19 @@ export class AndResidual implements Residual {
     return this.#branches.every((branch) => branch.isComplete);
   }
 
-  enabledSteps(context: RunContext): readonly EnabledStep[] {
-    return inOrderOfChoice(
-      this.#branches.flatMap((branch, index) =>
-        branch.enabledSteps(context).map((enabled) => ({
-          ...enabled,
-          take: (taking) => this.#with(index, enabled.take(taking), taking.time),
-        })),
-      ),
-    );
+  outlook(context: RunContext): Outlook {
+    const outlooks = this.#branches.map((branch) => branch.outlook(context));
+    const enabledSteps = outlooks.flatMap((outlook, index) => {
+      return outlook.enabledSteps.map((enabled) => ({
+        ...enabled,
+        take: (taking: Taking) => this.#with(index, enabled.take(taking), taking.time),
+      }));
+    });
+    return {
+      enabledSteps: inOrderOfChoice(enabledSteps),
+      dueTime: Math.min(...outlooks.map(({ dueTime }) => dueTime)),
+      needsEvent: outlooks.some(({ needsEvent }) => needsEvent),
+    };
   }
 
   #with(index: number, branch: Residual, endTime: number): AndResidual {
@@ -95,10 +100,6 @@ export class AndResidual implements Residual {
       this.endTime,
     );
     return { residual, discards: changes.flatMap((change) => change.discards) };
-  }
-
-  dueTime(context: RunContext): number {
-    return Math.min(...this.#branches.map((branch) => branch.dueTime(context)));
   }
 
   unfinished(): readonly Mark[] {

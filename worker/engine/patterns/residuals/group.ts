@@ -12,6 +12,9 @@ import {
   latestOf,
   NO_ABSENCES,
   NO_MARKS,
+  NO_OUTLOOK,
+  NO_STEPS,
+  type Outlook,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -89,11 +92,30 @@ export class GroupResidual implements Residual {
     return round === null || round.isComplete || mark !== null;
   }
 
-  /** Only where rounds repeat does the step behind take an event first that fits the group too. */
-  enabledSteps(context: RunContext): readonly EnabledStep[] {
+  outlook(context: RunContext): Outlook {
     const inner = this.#innerContext(context);
-    const own = (this.#state.round?.enabledSteps(inner) ?? []).map((enabled) => this.#continuing(enabled));
-    const fresh = this.#freshOffers(inner);
+    const { round } = this.#state;
+    const own = round?.outlook(inner) ?? NO_OUTLOOK;
+    if (round !== null && !round.isComplete) return this.#outlook(own.enabledSteps, NO_STEPS, own);
+    if (this.#rounds >= this.#node.max) return this.#outlook(own.enabledSteps, NO_STEPS, NO_OUTLOOK);
+    const fresh = this.#factory.begin(this.#node.item, this.endTime).outlook(inner);
+    const dueTime = Math.max(latestOf(own.enabledSteps), fresh.dueTime);
+    return this.#outlook(own.enabledSteps, this.#freshOffers(fresh.enabledSteps, inner), { dueTime, needsEvent: fresh.needsEvent });
+  }
+
+  /** `unlessComplete`: what holds as long as the group is not complete. */
+  #outlook(
+    inRound: readonly EnabledStep[],
+    fresh: readonly EnabledStep[],
+    unlessComplete: Pick<Outlook, 'dueTime' | 'needsEvent'>,
+  ): Outlook {
+    const { dueTime, needsEvent } = this.isComplete ? NO_OUTLOOK : unlessComplete;
+    return { enabledSteps: this.#inOrder(inRound, fresh), dueTime, needsEvent };
+  }
+
+  /** Only where rounds repeat does the step behind take an event first that fits the group too. */
+  #inOrder(inRound: readonly EnabledStep[], fresh: readonly EnabledStep[]): readonly EnabledStep[] {
+    const own = inRound.map((enabled) => this.#continuing(enabled));
     const enabledSteps = [...own.filter((enabled) => !enabled.isRepeat), ...fresh, ...own.filter((enabled) => enabled.isRepeat)];
     const isOpen = this.#node.max > 1 && this.#rounds >= Math.max(1, this.#node.min);
     return isOpen ? enabledSteps.map((enabled) => ({ ...enabled, isRepeat: true })) : inOrderOfChoice(enabledSteps);
@@ -112,20 +134,15 @@ export class GroupResidual implements Residual {
     return { ...enabled, element: this.#elementOf(enabled, 'same'), take: (taking) => this.#with({ round: enabled.take(taking) }) };
   }
 
-  #freshOffers(context: RunContext): readonly EnabledStep[] {
-    const { round } = this.#state;
-    if ((round !== null && !round.isComplete) || this.#rounds >= this.#node.max) return [];
-    if (context.isClosuresOnly && !this.#node.item.isNullable) return [];
-    const discards = round?.unfinished() ?? NO_MARKS;
-    return this.#factory
-      .begin(this.#node.item, this.endTime)
-      .enabledSteps(context)
-      .map((enabled) => ({
-        ...enabled,
-        element: this.#elementOf(enabled, 'new'),
-        discards: [...discards, ...enabled.discards],
-        take: (taking) => this.#nextRound(enabled, taking, context.isBinding),
-      }));
+  #freshOffers(enabledSteps: readonly EnabledStep[], context: RunContext): readonly EnabledStep[] {
+    if (context.isClosuresOnly && !this.#node.item.isNullable) return NO_STEPS;
+    const discards = this.#state.round?.unfinished() ?? NO_MARKS;
+    return enabledSteps.map((enabled) => ({
+      ...enabled,
+      element: this.#elementOf(enabled, 'new'),
+      discards: [...discards, ...enabled.discards],
+      take: (taking) => this.#nextRound(enabled, taking, context.isBinding),
+    }));
   }
 
   #nextRound(enabled: EnabledStep, taking: Taking, isBinding: boolean): GroupResidual {
@@ -168,15 +185,6 @@ export class GroupResidual implements Residual {
   #after(change: Change): Change {
     if (change.residual === this.#state.round) return unchanged(this);
     return { residual: this.#with({ round: change.residual }), discards: change.discards };
-  }
-
-  dueTime(context: RunContext): number {
-    if (this.isComplete) return Infinity;
-    const inner = this.#innerContext(context);
-    const { round } = this.#state;
-    if (round !== null && !round.isComplete) return round.dueTime(inner);
-    const next = this.#factory.begin(this.#node.item, this.endTime).dueTime(inner);
-    return Math.max(latestOf(round?.enabledSteps(inner) ?? []), next);
   }
 
   unfinished(): readonly Mark[] {

@@ -5,10 +5,10 @@ import type { OrNode, TreeNode } from '../pattern-tree.ts';
 import {
   type Absence,
   type Change,
-  type EnabledStep,
   inOrderOfChoice,
   NO_MARKS,
   NO_STEPS,
+  type Outlook,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -77,20 +77,22 @@ export class OrResidual implements Residual {
     return left.length === 1 ? (left[0] ?? null) : null;
   }
 
-  enabledSteps(context: RunContext): readonly EnabledStep[] {
-    return inOrderOfChoice(
-      this.#branches.flatMap((branch, index) =>
-        this.#offersOf(branch, context).map((enabled) => ({
-          ...enabled,
-          take: (taking) => this.#take(index, enabled.take(taking), taking, context),
-        })),
-      ),
-    );
-  }
-
   /** Once the pattern is complete, a branch that is not can win no more. */
-  #offersOf(branch: Residual | null, context: RunContext): readonly EnabledStep[] {
-    return branch === null || (context.isClosuresOnly && !branch.isComplete) ? NO_STEPS : branch.enabledSteps(context);
+  outlook(context: RunContext): Outlook {
+    const outlooks = this.#branches.map((branch) => branch?.outlook(context) ?? null);
+    const enabledSteps = outlooks.flatMap((outlook, index) => {
+      const mayWin = !context.isClosuresOnly || this.#branches[index]?.isComplete === true;
+      const offers = mayWin ? (outlook?.enabledSteps ?? NO_STEPS) : NO_STEPS;
+      return offers.map((enabled) => ({
+        ...enabled,
+        take: (taking: Taking) => this.#take(index, enabled.take(taking), taking, context),
+      }));
+    });
+    return {
+      enabledSteps: inOrderOfChoice(enabledSteps),
+      dueTime: Math.max(...outlooks.map((outlook) => outlook?.dueTime ?? -Infinity)),
+      needsEvent: outlooks.every((outlook) => outlook?.needsEvent ?? true),
+    };
   }
 
   #take(index: number, branch: Residual, taking: Taking, context: RunContext): OrResidual {
@@ -155,10 +157,6 @@ export class OrResidual implements Residual {
     if (mark === null) return NO_MARKS;
     const gone = this.#node.items.filter((_, index) => branches[index] === null && this.#branches[index] !== null);
     return gone.map(({ firstSlot, endSlot }) => markWithin(mark, firstSlot, endSlot));
-  }
-
-  dueTime(context: RunContext): number {
-    return Math.max(...this.#branches.map((branch) => branch?.dueTime(context) ?? -Infinity));
   }
 
   unfinished(): readonly Mark[] {

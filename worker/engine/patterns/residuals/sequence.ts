@@ -12,6 +12,9 @@ import {
   latestOf,
   NO_ABSENCES,
   NO_MARKS,
+  NO_OUTLOOK,
+  NO_STEPS,
+  type Outlook,
   type Passing,
   type Residual,
   type ResidualFactory,
@@ -38,6 +41,12 @@ interface Reachable {
   readonly item: TreeNode | AbsenceNode;
   /** Time of the step before it. */
   readonly since: number;
+}
+
+/** What begins with an item that may be next. */
+interface Prospect {
+  readonly reachable: Reachable;
+  readonly outlook: Outlook;
 }
 
 /** `inner`: as its item saves it. */
@@ -92,12 +101,23 @@ export class SequenceResidual implements Residual {
     return this.#state.barredFrom < this.#node.items.length;
   }
 
-  enabledSteps(context: RunContext): readonly EnabledStep[] {
-    const own = (this.#state.inner?.enabledSteps(context) ?? []).map((enabled) => this.#within(enabled));
-    if (!this.#isInnerComplete) return own;
-    const behind = this.#reachable().flatMap((reachable) => this.#offersOf(reachable, context));
-    if (behind.length === 0) return own;
-    return inOrderOfChoice([...own.filter((enabled) => !enabled.isRepeat), ...behind, ...own.filter((enabled) => enabled.isRepeat)]);
+  outlook(context: RunContext): Outlook {
+    const inner = this.#state.inner?.outlook(context) ?? NO_OUTLOOK;
+    const own = inner.enabledSteps.map((enabled) => this.#within(enabled));
+    if (!this.#isInnerComplete) return { ...inner, enabledSteps: own };
+    const behind = this.#reachable().map((reachable) => this.#prospectOf(reachable, context));
+    const offers = behind.flatMap(({ reachable, outlook }) => this.#offersOf(reachable, outlook));
+    const enabledSteps =
+      offers.length === 0
+        ? own
+        : inOrderOfChoice([...own.filter((enabled) => !enabled.isRepeat), ...offers, ...own.filter((enabled) => enabled.isRepeat)]);
+    const isCompletedByTime = behind.some(({ reachable: { item } }) => item.kind === 'absence' && item.until !== 'next_step');
+    if (this.isComplete || isCompletedByTime) return { enabledSteps, dueTime: Infinity, needsEvent: false };
+    return {
+      enabledSteps,
+      dueTime: Math.max(latestOf(own), ...behind.map(dueTimeOf)),
+      needsEvent: behind.every(({ reachable: { item }, outlook }) => item.isNullable || outlook.needsEvent),
+    };
   }
 
   /** An enabled step of the current item, seen from the sequence. */
@@ -105,20 +125,22 @@ export class SequenceResidual implements Residual {
     return { ...enabled, take: (taking) => this.#with({ inner: enabled.take(taking) }) };
   }
 
-  #offersOf({ index, item, since }: Reachable, context: RunContext): readonly EnabledStep[] {
-    if (item.kind === 'absence') return [];
+  #prospectOf(reachable: Reachable, context: RunContext): Prospect {
+    const { item, since } = reachable;
+    return { reachable, outlook: item.kind === 'absence' ? NO_OUTLOOK : this.#factory.begin(item, since).outlook(context) };
+  }
+
+  #offersOf({ index }: Reachable, { enabledSteps }: Outlook): readonly EnabledStep[] {
+    if (enabledSteps.length === 0) return NO_STEPS;
     const unfinished = this.#state.inner?.unfinished() ?? NO_MARKS;
     const skipsLeading = this.#state.at === -1 && this.#node.items.slice(0, index).some((skipped) => skipped.kind !== 'absence');
-    return this.#factory
-      .begin(item, since)
-      .enabledSteps(context)
-      .map((enabled) => ({
-        ...enabled,
-        isRepeat: false,
-        skipsLeading: skipsLeading || enabled.skipsLeading,
-        discards: [...unfinished, ...enabled.discards],
-        take: (taking) => this.#moveTo(index, enabled.take(taking)),
-      }));
+    return enabledSteps.map((enabled) => ({
+      ...enabled,
+      isRepeat: false,
+      skipsLeading: skipsLeading || enabled.skipsLeading,
+      discards: [...unfinished, ...enabled.discards],
+      take: (taking) => this.#moveTo(index, enabled.take(taking)),
+    }));
   }
 
   #moveTo(index: number, inner: Residual): SequenceResidual {
@@ -203,22 +225,6 @@ export class SequenceResidual implements Residual {
     return this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, barredFrom: Infinity });
   }
 
-  dueTime(context: RunContext): number {
-    const { inner } = this.#state;
-    if (inner !== null && !inner.isComplete) return inner.dueTime(context);
-    if (this.isComplete) return Infinity;
-    let due = latestOf(inner?.enabledSteps(context) ?? []);
-    for (const { item, since } of this.#reachable()) {
-      if (item.kind === 'absence') {
-        if (item.until !== 'next_step') return Infinity;
-        continue;
-      }
-      const fresh = this.#factory.begin(item, since);
-      due = Math.max(due, item.isNullable ? latestOf(fresh.enabledSteps(context)) : fresh.dueTime(context));
-    }
-    return due;
-  }
-
   unfinished(): readonly Mark[] {
     return this.#state.inner?.unfinished() ?? NO_MARKS;
   }
@@ -227,6 +233,11 @@ export class SequenceResidual implements Residual {
     const { at, inner, since, held, barredFrom } = this.#state;
     return savedState.save({ at, inner: inner?.save() ?? null, since, held, barredFrom });
   }
+}
+
+/** The last time at which an item may come: one that can be left out helps only by an event of its own. */
+function dueTimeOf({ reachable: { item }, outlook }: Prospect): number {
+  return item.isNullable ? latestOf(outlook.enabledSteps) : outlook.dueTime;
 }
 
 function absencesOf(node: AbsenceNode, earliestTime: number, deadline: number): readonly Absence[] {

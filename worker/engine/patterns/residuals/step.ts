@@ -10,6 +10,7 @@ import {
   NO_ABSENCES,
   NO_MARKS,
   NO_STEPS,
+  type Outlook,
   type Residual,
   type RunContext,
   type Taking,
@@ -45,7 +46,16 @@ export class StepResidual implements Residual {
     return this.#count >= this.#node.min;
   }
 
-  enabledSteps(context: RunContext): readonly EnabledStep[] {
+  outlook(context: RunContext): Outlook {
+    const { isComplete } = this;
+    return {
+      enabledSteps: this.#enabledSteps(context),
+      dueTime: isComplete ? Infinity : this.#latestTime(context),
+      needsEvent: !isComplete,
+    };
+  }
+
+  #enabledSteps(context: RunContext): readonly EnabledStep[] {
     const { min, max } = this.#node;
     if (this.#count >= max || (context.isClosuresOnly && max === 1)) return NO_STEPS;
     return [
@@ -83,10 +93,6 @@ export class StepResidual implements Residual {
 
   pass(): Change {
     return unchanged(this);
-  }
-
-  dueTime(context: RunContext): number {
-    return this.isComplete ? Infinity : this.#latestTime(context);
   }
 
   unfinished(): typeof NO_MARKS {
