@@ -550,6 +550,24 @@ describe('optional steps', () => {
     expect(timedMatches('X? as x -> (A within 1s as a AND B as b)', 'X@0 B@3 A@3')).toEqual(['(-,A,B)@3']);
   });
 
+  test('so too where a further event of a closure before the AND could still save the run', () => {
+    expect(timedMatches('X* as x -> (A within 1s as a AND B as b)', 'X@0 B@3 A@3')).toEqual(['([],A,B)@3']);
+    expect(timedMatches('X* as x -> (A+ within 1s as a AND B as b)', 'X@0 B@3 A@3')).toEqual(['([],[A],B)@3']);
+    expect(timedMatches('X* as x -> ((A within 1s as a)+ within 1s AND B as b)', 'X@0 B@3 A@3')).toEqual(['([],[A],B)@3']);
+    expect(timedMatches('X+ as x -> (A within 1s as a AND B as b)', 'X1@0 B1@3 X2@4 B2@5 A@5')).toEqual([
+      '([X1,X2],A,B2)@5',
+      '([X2],A,B2)@5',
+    ]);
+  });
+
+  test('so too where the AND is one branch of an OR, or one element of a group', () => {
+    expect(timedMatches('X? as x -> ((A within 1s as a AND B as b) OR C as c)', 'X@0 B@3 A@3')).toEqual(['(-,A,B,-)@3']);
+    expect(timedMatches('X? as x -> (A within 1s as a AND B as b){1,2} -> C', 'X@0 A1@1 B1@1 B2@3 A2@3 C@4')).toEqual([
+      '(X,[A1],[B1],C)@4',
+      '(-,[A2],[B2],C)@4',
+    ]);
+  });
+
   test('an optional step not yet begun goes before the step behind it', () => {
     expect(matches('A -> B? as b -> B as c', 'A B1 B2')).toEqual(['(A,B1,B2)']);
     expect(matches('A -> B* as b -> B as c', 'A B1 B2 B3')).toEqual(['(A,[B1],B2)']);

@@ -56,11 +56,14 @@ export class AndResidual implements Residual {
     return this.#branches.every((branch) => branch.isComplete);
   }
 
+  /** When a branch is overdue the others take nothing more: all that they could take would be lost. */
   outlook(context: RunContext): Outlook {
     const outlooks = this.#branches.map((branch) => branch.outlook(context));
     const enabledSteps = outlooks.flatMap((outlook, index) => {
+      const othersDue = Math.min(...outlooks.map(({ dueTime }, other) => (other === index ? Infinity : dueTime)));
       return outlook.enabledSteps.map((enabled) => ({
         ...enabled,
+        latestTime: Math.min(enabled.latestTime, othersDue),
         take: (taking: Taking) => this.#with(index, enabled.take(taking), taking.time),
       }));
     });
