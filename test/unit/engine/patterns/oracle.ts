@@ -261,7 +261,8 @@ export class Oracle {
     if (run.taken.length === 0) return [];
     return this.#absences().flatMap(({ index, isTimed }): { index: number; deadline: number; isHeld: boolean }[] => {
       if (index < position) {
-        const isHeld = !isTimed && run.passed === null && this.#crossed(index, run) && this.#onlyOptionalSince(index, run);
+        const isBehindTimed = this.#absences().some((other) => other.isTimed && other.index > index && other.index <= position);
+        const isHeld = !isTimed && !isBehindTimed && this.#crossed(index, run) && this.#onlyOptionalSince(index, run);
         return isHeld ? [{ index, deadline: Infinity, isHeld: true }] : [];
       }
       if (index === position || index >= run.barred || !this.#mightPass(index, run)) return [];

@@ -415,6 +415,13 @@ describe('absence', () => {
     expect(matches('A -> NOT B -> C? as c -> D', 'A C D B')).toEqual(['(A,C,D)']);
   });
 
+  test('it ends as well when one with a time of its own behind it is over, whether an optional step comes then or not', () => {
+    const source = 'A -> NOT B -> NOT X within 1s -> C? as c -> D';
+    expect(timedMatches(source, 'A@0 C@3 B@4 D@5')).toEqual(['(A,C,D)@5']);
+    expect(timedMatches(source, 'A@0 B@4 D@5')).toEqual(['(A,-,D)@5']);
+    expect(timedMatches(source, 'A@0 B@1 C@3 D@5')).toEqual([]);
+  });
+
   test('behind an optional step that has not come it only bars the way past it', () => {
     expect(matches('A -> B? as b -> NOT X -> C', 'A X B C')).toEqual(['(A,B,C)']);
     expect(matches('A -> B? as b -> NOT X -> C', 'A X C')).toEqual([]);
