@@ -320,7 +320,8 @@ export class PatternMatcher {
     }
     const pending: Pending[] = [];
     const isPassed = this.#isMovedByTime(run, { time: justAfter(deadline), isPatternOver: run.lastTime <= deadline });
-    if (isPassed) this.#settle(run, deadline, pending);
+    // A match does not end before its first event, which may be later than a displaced one behind it.
+    if (isPassed) this.#settle(run, Math.max(deadline, run.firstTime), pending);
     else this.#end(run, pending);
     this.#emitAll(pending);
   }

@@ -23,13 +23,16 @@ export interface PartialMatch {
   readonly hasMatched: boolean;
 }
 
-/** Event time after which something is due of a run that has come to this state: a `NOT` that matches, or the end of the run. */
+/**
+ * Event time after which something is due of a run that has come to this state: a `NOT` that matches, or the end of the run. A `NOT`
+ * behind a displaced event may be over before the time of the first one.
+ */
 export function wakeTimeOf({ state, base }: Pick<Progress, 'state' | 'base'>, firstTime: number, lastTime: number): number {
-  let wakeTime = state.isComplete || state.needsEvent ? Math.min(lastTime, plus(base, state.dueTime)) : Infinity;
+  let wakeTime = state.isComplete || state.needsEvent ? Math.max(firstTime, Math.min(lastTime, plus(base, state.dueTime))) : Infinity;
   for (const { node, deadline } of state.absences) {
     wakeTime = Math.min(wakeTime, node.until === 'pattern' ? lastTime : plus(base, deadline));
   }
-  return Math.max(wakeTime, firstTime);
+  return wakeTime;
 }
 
 /** The index of a run's partition, by which events find the runs that wait for them. */

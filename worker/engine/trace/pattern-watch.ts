@@ -101,7 +101,7 @@ export class PatternWatch {
 
   #endByTime(run: PartialMatch): EndedRun {
     const hasMatched = run.progress.state.isComplete || run.accepted !== null;
-    const due = Math.min(wakeTimeOf(run.progress, run.firstTime, run.lastTime), run.lastTime);
+    const due = Math.max(Math.min(wakeTimeOf(run.progress, run.firstTime, run.lastTime), run.lastTime), run.firstTime);
     const time = Math.min(due, this.#watermark);
     const isDue = due <= this.#watermark;
     return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time };

@@ -329,9 +329,10 @@ export class Oracle {
         .map((run) => ({ run, due: this.#dueAt(run) }))
         .filter(({ due }) => due < time || time === Infinity)
         // A match does not end before its first event, which may be later than a displaced one behind it.
-        .map(({ run, due }) => ({ run, at: Math.max(due, this.#rowOf(run.began).time) }))
+        .map(({ run, due }) => ({ run, due, at: Math.max(due, this.#rowOf(run.began).time) }))
         .sort(
-          (a, b) => order(a.at, b.at) || a.run.began - b.run.began || compare(capturesOf(a.run, this.#plan), capturesOf(b.run, this.#plan)),
+          (a, b) =>
+            order(a.due, b.due) || a.run.began - b.run.began || compare(capturesOf(a.run, this.#plan), capturesOf(b.run, this.#plan)),
         );
       const [first] = due;
       if (first === undefined) return;

@@ -473,6 +473,12 @@ describe('absence', () => {
     expect(timedMatches('A as a -> NOT B within 5s .strict()', 'A1@0 B@1 X@20')).toEqual([]);
   });
 
+  test('behind a displaced event it is over when its time is, also where that lies before the first event of the run', () => {
+    const source = 'A as a -> B as b -> NOT C within 1s .within(2s)';
+    expect(timedMatches(source, 'A1@0 A2@2 B@0 C@1')).toEqual(['(A1,B)@1', '(A2,B)@2']);
+    expect(timedMatches(source, 'A1@0 A2@2 B@1 C@2 X@9')).toEqual([]);
+  });
+
   test('a leading NOT and a quantifier on NOT are refused', () => {
     expect(errorsOf('NOT A -> B')).toEqual(['E000']);
     expect(errorsOf('A -> NOT B+ -> C')).toEqual(['E000']);

@@ -220,7 +220,8 @@ export class PatternKernel implements Source, Kernel {
     run.state = passed.id;
     if (passed.isOver) {
       this.#remove(run, this.#endedBehind);
-      this.#complete(run, time);
+      // A match does not end before its first event, which may be later than a displaced one behind it.
+      this.#complete(run, Math.max(time, run.first));
       return;
     }
     this.#enter(run);
