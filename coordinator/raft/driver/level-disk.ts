@@ -143,7 +143,7 @@ export class LevelDisk {
    * more, and in a group with little to do hours.
    */
   reclaim(): void {
-    const waitMs = this.#reclaimedAt + this.#reclaimMs - performance.now();
+    const waitMs = Math.max(0, this.#reclaimedAt + this.#reclaimMs - performance.now());
     this.#reclaiming ??= setTimeout(() => void this.#reclaim(), waitMs).unref();
   }
 
