@@ -73,6 +73,34 @@ test.each(patterns)('%s: as the reference matches it, in the generated code that
   expect(matches).toBeGreaterThan(0);
 });
 
+/** The same, where an event may carry an earlier time than those before it. */
+const displaced = fc
+  .tuple(inOrder, fc.array(fc.constantFrom(0, 0, 0, 500, 1000, 2500), { minLength: 16, maxLength: 16 }))
+  .map(([events, by]) => events.map((event, at): Given => ({ ...event, time: Math.max(0, event.time - (by[at] ?? 0)) })));
+
+/** A `NOT` that begins with the second of these, and takes a second, is over before the first of them: the last cannot end it. */
+const overdue: Given[] = [
+  { type: 'A', k: 1, time: 3000 },
+  { type: 'B', k: 1, time: 1000 },
+  { type: 'C', k: 1, time: 2000 },
+];
+
+test.each([
+  ...patterns,
+  'A as a -> B as b -> NOT C within 1s .emit(a: a.id, b: b.id)',
+  'A as a -> B as b -> NOT C within 1s .within(2s).emit(a: a.id, b: b.id)',
+])('%s: the same where events carry earlier times than those before them', (pattern) => {
+  const plan = planOf(`${declared}\nstream S = ${pattern}${pattern.includes('.emit') ? '' : '.emit(a: a.id, d: d.id)'}\n`);
+  expect(runsOfSource(plan)).toEqual(['kernel']);
+  fc.assert(
+    fc.property(displaced, (events) => {
+      const rows = events.map(rowOf);
+      expect(shipped(plan, rows)).toEqual(byTheOracle(plan, rows));
+    }),
+    { numRuns: runs, examples: [[overdue]] },
+  );
+});
+
 function runsOfSource(plan: Plan): readonly string[] {
   const [stream] = physicalPlanOf(plan).streams;
   return [...new Set(stream?.source.runs.map(({ by }) => by))];
