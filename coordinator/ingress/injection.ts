@@ -29,7 +29,9 @@ export interface InjectionResult {
 
 /** Events for one placement that go into the log together. */
 interface Portion extends Target {
-  readonly indexes: number[];
+  /** Where in the request each of them stands. @default it is all of the request, in its order */
+  readonly indexes?: number[];
+  count: number;
   readonly events: string[];
   /** The list of all of them, as it came. */
   readonly list?: string;
@@ -124,8 +126,8 @@ export class Injection {
 
   #batchesOf(together: readonly Portion[]) {
     const receivedAtMs = this.#options.clock();
-    return together.map(({ placementId, events, indexes, list }) => {
-      return { placementId, receivedAtMs, events: list ?? `[${events.join(',')}]`, eventCount: indexes.length };
+    return together.map(({ placementId, events, count, list }) => {
+      return { placementId, receivedAtMs, events: list ?? `[${events.join(',')}]`, eventCount: count };
     });
   }
 }
@@ -187,11 +189,12 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
       const placementId = placementFor(group, pipeline, event);
       let portion = open.get(placementId);
       if (portion === undefined || portion.bytes + bytes > COMMAND_BYTES_MAX) {
-        portion = { placementId, pipeline: pipeline.name, indexes: [], events: [], bytes: 0 };
+        portion = { placementId, pipeline: pipeline.name, indexes: [], count: 0, events: [], bytes: 0 };
         open.set(placementId, portion);
         portions.push(portion);
       }
-      portion.indexes.push(index);
+      portion.indexes?.push(index);
+      portion.count++;
       portion.events.push(text);
       portion.bytes += bytes + 1;
     }
@@ -203,8 +206,7 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
 function inOnePortion(target: Target, { list, count }: UnreadEvents): Divided | undefined {
   const bytes = Buffer.byteLength(list);
   if (bytes > COMMAND_BYTES_MAX) return undefined;
-  const indexes = Array.from({ length: count }, (_, index) => index);
-  return { portions: [{ ...target, indexes, events: [], list, bytes }], problems: [], eventCount: count };
+  return { portions: [{ ...target, count, events: [], list, bytes }], problems: [], eventCount: count };
 }
 
 /** An event alone that nothing takes is refused; of many, each such is reported. */
@@ -251,9 +253,10 @@ function summary({ group, portions, places, results, problems, eventCount }: Sum
   for (const [at, portion] of portions.entries()) {
     const result = results[at];
     if (places[at] === undefined) {
-      errors.push(...portion.indexes.map((index) => ({ index, code: 'outcome_unknown', error: 'it is not known whether it was taken' })));
+      const indexes = portion.indexes ?? Array.from({ length: portion.count }, (_, index) => index);
+      errors.push(...indexes.map((index) => ({ index, code: 'outcome_unknown', error: 'it is not known whether it was taken' })));
     }
-    for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes[index] ?? index, code, error });
+    for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes?.[index] ?? index, code, error });
     outputEvents.push(...(result?.output_events ?? []));
   }
   if (portions.length > 0 && results.every((result) => result === undefined)) throw unanswered(places);

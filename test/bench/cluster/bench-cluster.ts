@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ClusterUnderLoad } from './cluster-under-load.ts';
+import { ClusterUnderLoad, type ClusterUnderLoadOptions } from './cluster-under-load.ts';
 import { measureDrain } from './drain.ts';
 import { measureFailover } from './failover.ts';
 import { measureFleet } from './fleet.ts';
@@ -22,18 +22,22 @@ const { values } = parseArgs({
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const parts: Readonly<Record<string, () => Promise<void>>> = {
-  inject: () => withCluster(1, (cluster) => measureInject(cluster, Number(values.seconds), print)),
+  inject: () => withCluster(1, (cluster) => measureInject(cluster, Number(values.seconds), print), { onDisk: true }),
   failover: () => withCluster(2, (cluster) => measureFailover(cluster, Number(values.trials), print)),
   fleet: () => withCluster(0, (cluster) => measureFleet(cluster, print)),
   neighbours: () => withCluster(2, (cluster) => measureNeighbours(cluster, print)),
-  ailing: () => withCluster(3, (cluster) => measureAilingNeighbours(cluster, print), true),
+  ailing: () => withCluster(3, (cluster) => measureAilingNeighbours(cluster, print), { hasMachines: true }),
   drain: () => withCluster(2, (cluster) => measureDrain(cluster, print)),
 };
 
 for (const part of values.only.split(',')) await parts[part]?.();
 
-async function withCluster(workers: number, measure: (cluster: ClusterUnderLoad) => Promise<void>, hasMachines = false): Promise<void> {
-  const cluster = await ClusterUnderLoad.start(workers, { hasMachines });
+async function withCluster(
+  workers: number,
+  measure: (cluster: ClusterUnderLoad) => Promise<void>,
+  options: ClusterUnderLoadOptions = {},
+): Promise<void> {
+  const cluster = await ClusterUnderLoad.start(workers, options);
   try {
     await measure(cluster);
   } finally {

@@ -19,6 +19,12 @@ export interface Asked {
   readonly body?: object | string;
 }
 
+export interface ClusterUnderLoadOptions {
+  readonly coordinatorArgs?: readonly string[];
+  readonly onDisk?: boolean;
+  readonly hasMachines?: boolean;
+}
+
 /** By process, ms. */
 export type ProcessorTimes = Readonly<Record<string, number>>;
 
@@ -71,15 +77,16 @@ export class ClusterUnderLoad {
     this.#process = this.#startCoordinator();
   }
 
-  /** @param options `hasMachines`: workers whose machine can be made worse, and that keep something on disk. */
+  /** @param options `onDisk`: workers keep a log and what is asked of them; `hasMachines`: they do, and their machine can be made worse. */
   static async start(
     workers: number,
-    { coordinatorArgs = [], hasMachines = false }: { readonly coordinatorArgs?: readonly string[]; readonly hasMachines?: boolean } = {},
+    { coordinatorArgs = [], onDisk = false, hasMachines = false }: ClusterUnderLoadOptions = {},
   ): Promise<ClusterUnderLoad> {
     const cluster = new ClusterUnderLoad(await freePortPairs(1 + 2 * workers), coordinatorArgs);
     const tools = hasMachines ? await compiledTools(cluster.#folder) : undefined;
     for (let at = 1; at <= workers; at++) {
-      cluster.#startWorker(`w${at}`, hasMachines ? new Machine(cluster.#folder, `w${at}`, tools?.slowSync) : undefined);
+      const machine = hasMachines ? new Machine(cluster.#folder, `w${at}`, tools?.slowSync) : undefined;
+      cluster.#startWorker(`w${at}`, { machine, onDisk: onDisk || hasMachines });
     }
     await cluster.until({ method: 'GET', path: '/api/v1/cluster/workers' }, (body) => {
       return (body as { status: string }[]).filter(({ status }) => status === 'ready').length === workers;
@@ -87,11 +94,11 @@ export class ClusterUnderLoad {
     return cluster;
   }
 
-  #startWorker(id: string, machine: Machine | undefined): void {
+  #startWorker(id: string, { machine, onDisk }: { readonly machine: Machine | undefined; readonly onDisk: boolean }): void {
     const [port, metricsPort] = [this.#ports.shift(), this.#ports.shift()];
     const args = ['--port', String(port), '--metrics-port', String(metricsPort), '--worker-id', id, '--rate-limit', '0'];
     const url = `http://127.0.0.1:${port}`;
-    const more = ['--coordinator', String(this.url), ...(machine === undefined ? [] : ['--state-dir', join(this.#folder, id)])];
+    const more = ['--coordinator', String(this.url), ...(onDisk ? ['--state-dir', join(this.#folder, id)] : [])];
     this.workers.set(id, {
       process: new CepProcess(['server', ...args, ...more], { env: { CEP_API_KEY: clusterKey, ...machine?.env } }),
       pool: new Pool(url, { connections: 256 }),
