@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { listsText } from '../../shared/protocol/delivery-lists.ts';
+import { joinedTexts } from '../../shared/protocol/joined-texts.ts';
 import { externalSource } from '../../shared/protocol/placements.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
@@ -7,18 +8,11 @@ import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
 import { type ClusterState, type IngressLog, ingressKey, type Placement, type Worker } from '../state/cluster-state.ts';
-import { joinedTexts } from '../state/joined-texts.ts';
-import { type DeliveryAnswer, type DeliveryBody, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
+import { type BatchAnswer, type DeliveryBody, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 
-export type BatchResult = Pick<DeliveryAnswer['results'][number], 'sequence' | 'is_repeat' | 'errors' | 'output_events'> & {
+export interface BatchResult extends BatchAnswer {
   /** Undefined when nobody knows any more which it was. */
   readonly workerId: string | undefined;
-};
-
-/** As it is kept: outputs of thousands of batches would be objects by the hundred thousand, each looked at whenever garbage is collected. */
-interface KeptResult extends Omit<BatchResult, 'output_events'> {
-  /** A list in JSON, if there is one. */
-  readonly outputs: string | undefined;
 }
 
 /** How far the worker of a placement is, under one epoch. */
@@ -109,7 +103,7 @@ export class Deliveries {
   readonly #refused = new Map<string, WorkerRefusal>();
   readonly #cursors = new Map<string, Cursor>();
   readonly #waiters = new Map<string, Set<Waiter>>();
-  readonly #results = new Map<string, KeptResult>();
+  readonly #results = new Map<string, BatchResult>();
   readonly #reliefs = new Map<string, Relief>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
@@ -143,7 +137,7 @@ export class Deliveries {
     const key = ingressKey(placementId, sequence);
     const known = this.#results.get(key);
     const log = this.#group.state.ingressLogs.get(placementId);
-    if (known) return Promise.resolve(asTold(known));
+    if (known) return Promise.resolve(known);
     if (log === undefined) return Promise.resolve(undefined);
     if (sequence < log.first) return Promise.resolve(workedThrough(sequence));
     return new Promise((resolve, reject) => {
@@ -297,7 +291,7 @@ export class Deliveries {
     const key = ingressKey(placementId, taken.sequence);
     const result = this.#withRefusal(key, taken);
     this.#sayUnheard(placementId, key, result);
-    if (!this.#results.has(key)) this.#results.set(key, asKept(result));
+    if (!this.#results.has(key)) this.#results.set(key, result);
     for (const oldest of this.#results.keys()) {
       if (this.#results.size <= RESULTS_KEPT_MAX) break;
       this.#results.delete(oldest);
@@ -363,17 +357,9 @@ export class Deliveries {
   }
 }
 
-function asKept({ output_events: outputs, ...rest }: BatchResult): KeptResult {
-  return { ...rest, outputs: outputs && JSON.stringify(outputs) };
-}
-
-function asTold({ outputs, ...rest }: KeptResult): BatchResult {
-  return outputs === undefined ? rest : { ...rest, output_events: JSON.parse(outputs) as NonNullable<BatchResult['output_events']> };
-}
-
 /** A batch of which no more is known. */
 function workedThrough(sequence: number): BatchResult {
-  return { sequence, is_repeat: true, errors: [], output_events: [], workerId: undefined };
+  return { sequence, is_repeat: true, errors: [], outputs: '[]', workerId: undefined };
 }
 
 /** It is about what was sent, and no other worker, moment or epoch changes it. */

@@ -24,7 +24,8 @@ export interface InjectionResult {
   readonly accepted: number;
   readonly rejected: number;
   readonly errors: readonly InjectionProblem[];
-  readonly outputEvents: readonly unknown[];
+  /** A list in JSON. */
+  readonly outputs: string;
 }
 
 /** Events for one placement that go into the log together. */
@@ -249,7 +250,7 @@ interface Summed {
 /** An event counts as accepted when every pipeline has it that it goes to. */
 function summary({ group, portions, places, results, problems, eventCount }: Summed): InjectionResult {
   const errors: InjectionProblem[] = [...problems];
-  const outputEvents: unknown[] = [];
+  const outputs: string[] = [];
   for (const [at, portion] of portions.entries()) {
     const result = results[at];
     if (places[at] === undefined) {
@@ -257,7 +258,7 @@ function summary({ group, portions, places, results, problems, eventCount }: Sum
       errors.push(...indexes.map((index) => ({ index, code: 'outcome_unknown', error: 'it is not known whether it was taken' })));
     }
     for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes?.[index] ?? index, code, error });
-    outputEvents.push(...(result?.output_events ?? []));
+    if (result !== undefined && result.outputs !== '[]') outputs.push(result.outputs.slice(1, -1));
   }
   if (portions.length > 0 && results.every((result) => result === undefined)) throw unanswered(places);
   const names = new Set(portions.map(({ pipeline }) => pipeline));
@@ -268,7 +269,7 @@ function summary({ group, portions, places, results, problems, eventCount }: Sum
     accepted: eventCount - rejected,
     rejected,
     errors: errors.sort((a, b) => a.index - b.index),
-    outputEvents,
+    outputs: `[${outputs.join(',')}]`,
   };
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { invariant } from '../../shared/errors/error.ts';
+import { joinedTexts } from '../../shared/protocol/joined-texts.ts';
 import { connectorCommands } from './commands/connectors.ts';
 import { formatCommands } from './commands/format.ts';
 import { groupCommands } from './commands/groups.ts';
@@ -12,7 +13,6 @@ import { checkpointCommands, migrationCommands, placementCommands } from './comm
 import { scalingCommands } from './commands/scaling.ts';
 import { workerCommands } from './commands/workers.ts';
 import { FIRST_FORMAT, LATEST_FORMAT } from './format.ts';
-import { joinedTexts } from './joined-texts.ts';
 import { type RequestId, requestIdSchema } from './request-id.ts';
 
 export type { RequestId } from './request-id.ts';

@@ -1,11 +1,23 @@
 import type { Static } from 'typebox';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
-import { LISTS_HEADER } from '../../shared/protocol/delivery-lists.ts';
+import { LISTS_HEADER, listsSaid, withoutLists } from '../../shared/protocol/delivery-lists.ts';
 import type { deliveryAnswerSchema, heldPlacementSchema, placementRequestSchema } from '../../shared/protocol/placements.ts';
 
 export type PlacementRequest = Static<typeof placementRequestSchema>;
 export type HeldPlacement = Static<typeof heldPlacementSchema>;
-export type DeliveryAnswer = Static<typeof deliveryAnswerSchema>;
+
+type DeliveryAnswerWire = Static<typeof deliveryAnswerSchema>;
+type BatchAnswerWire = DeliveryAnswerWire['results'][number];
+
+/** What a worker made of a batch. */
+export interface BatchAnswer extends Pick<BatchAnswerWire, 'sequence' | 'is_repeat' | 'errors'> {
+  /** A list in JSON, as the worker wrote it: of thousands of batches they would be objects by the hundred thousand. */
+  readonly outputs: string;
+}
+
+export interface DeliveryAnswer extends Pick<DeliveryAnswerWire, 'received'> {
+  readonly results: readonly BatchAnswer[];
+}
 
 /** In JSON, so that events go on as they came. */
 export interface DeliveryBody {
@@ -57,6 +69,14 @@ export interface PlacementAddress {
   readonly placementId: string;
 }
 
+type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+
+interface WorkerAnswer {
+  readonly bytes: Buffer;
+  /** Where lists stand in it, where that is said. */
+  readonly lists: string | undefined;
+}
+
 interface Question {
   readonly path?: string;
   readonly body?: unknown;
@@ -102,9 +122,10 @@ export class WorkerClient {
     return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
   }
 
-  deliver(at: PlacementAddress, { json, lists }: DeliveryBody): Promise<DeliveryAnswer> {
+  async deliver(at: PlacementAddress, { json, lists }: DeliveryBody): Promise<DeliveryAnswer> {
     const headers = lists === undefined ? {} : { [LISTS_HEADER]: lists };
-    return this.#ask('POST', at, { path: '/events', json, headers, deadlineMs: DELIVERY_MS_MAX });
+    const answer = await this.#answerTo('POST', at, { path: '/events', json, headers, deadlineMs: DELIVERY_MS_MAX });
+    return deliveryAnswerIn(answer.bytes, answer.lists);
   }
 
   /** Lines of a process, for as long as it lives. @throws what the door throws */
@@ -116,27 +137,44 @@ export class WorkerClient {
     throw new WorkerRefusal(answer.statusCode, {});
   }
 
-  async #ask<T>(
-    method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  async #ask<T>(method: Method, at: PlacementAddress, question: Question): Promise<T> {
+    return parsed((await this.#answerTo(method, at, question)).bytes.toString()) as T;
+  }
+
+  async #answerTo(
+    method: Method,
     { address, placementId }: PlacementAddress,
     { path = '', body, json, headers: more = {}, deadlineMs }: Question,
-  ): Promise<T> {
+  ): Promise<WorkerAnswer> {
     const target = new URL(`${address.replace(/\/+$/, '')}${placementsPath}/${encodeURIComponent(placementId)}${path}`);
     const sent = json ?? (body === undefined ? null : JSON.stringify(body));
     const headers = sent === null ? this.#headers : { ...this.#headers, ...more, 'content-type': 'application/json' };
     let status: number;
-    let answered: string;
+    let answered: WorkerAnswer;
     try {
       const answer = await this.#web.request(target, { method, headers, body: sent, deadlineMs, silenceMs: deadlineMs });
       status = answer.statusCode;
-      answered = await answer.body.text();
+      const said = answer.headers[LISTS_HEADER];
+      answered = { bytes: Buffer.from(await answer.body.arrayBuffer()), lists: typeof said === 'string' ? said : undefined };
     } catch (cause) {
       throw new WorkerUnreachable(`the worker at ${address} did not answer: ${(cause as Error).message}`, { cause });
     }
-    const data = parsed(answered);
-    if (status >= 200 && status < 300) return data as T;
-    throw new WorkerRefusal(status, (data ?? {}) as WorkerProblem);
+    if (status >= 200 && status < 300) return answered;
+    throw new WorkerRefusal(status, (parsed(answered.bytes.toString()) ?? {}) as WorkerProblem);
   }
+}
+
+/** `said`: where the lists of outputs stand; a worker of the version before does not say it. */
+function deliveryAnswerIn(bytes: Buffer, said: string | undefined): DeliveryAnswer {
+  const lists = listsSaid(said, bytes) ?? [];
+  const { received, results } = parsed(withoutLists(bytes, lists)) as DeliveryAnswerWire;
+  return {
+    received,
+    results: results.map(({ sequence, is_repeat, errors, output_events: read = [] }, at) => {
+      const list = lists[at];
+      return { sequence, is_repeat, errors, outputs: list ? bytes.toString('utf8', list.start, list.end) : JSON.stringify(read) };
+    }),
+  };
 }
 
 function parsed(text: string): unknown {

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { CepError } from '../../shared/errors/error.ts';
 import { BRACE_CLOSE, BRACE_OPEN, COMMA } from '../../shared/events/reading/characters.ts';
 import { type ListRange, listRanges } from '../../shared/events/reading/list-ranges.ts';
-import { listsSaid } from '../../shared/protocol/delivery-lists.ts';
+import { listsSaid, withoutLists } from '../../shared/protocol/delivery-lists.ts';
 import { deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
 
 type DeliveryRequest = Static<typeof deliveryRequestSchema>;
@@ -59,17 +59,6 @@ function withName(body: Buffer, { start, end }: ListRange): Uint8Array {
     return Buffer.concat([Buffer.from(`{${NAME}`), body.subarray(start, end), Buffer.from('}')]);
   body[name - 1] = BRACE_OPEN;
   return body.subarray(name - 1, end + 1);
-}
-
-/** The text with an empty list in the place of each. */
-function withoutLists(body: Buffer, lists: readonly ListRange[]): string {
-  let text = '';
-  let behind = 0;
-  for (const { start, end } of lists) {
-    text += `${body.toString('utf8', behind, start)}[]`;
-    behind = end;
-  }
-  return text + body.toString('utf8', behind);
 }
 
 function checked(text: string): DeliveryRequest {

@@ -52,11 +52,27 @@ it('deliveries that say where their lists are, rightly or not, are taken as thos
     const json = `{"epoch":1,"from":{"placement_id":"_external","epoch":0},"batches":[${batch}]}`;
     const body = { json: Buffer.from(json), lists: listsOf(json, events) };
     const { results } = await client.deliver({ address: worker.url, placementId: id }, body);
-    return results.map(({ output_events: outputs }) => outputs?.map(({ fields }) => fields));
+    return results.map(({ outputs }) => (JSON.parse(outputs) as { readonly fields: object }[]).map(({ fields }) => fields));
   };
   const rangeOf = (json: string, list: string): string => `${json.indexOf(list)}-${json.indexOf(list) + list.length}`;
   expect(await deliver(1, () => undefined)).toEqual([[{ n: 1 }]]);
   expect(await deliver(2, rangeOf)).toEqual([[{ n: 2 }]]);
   expect(await deliver(3, (json) => rangeOf(json, '[1]'))).toEqual([[{ n: 3 }]]);
   expect(await deliver(4, () => 'everywhere')).toEqual([[{ n: 4 }]]);
+});
+
+it('the answer says where its lists of outputs stand, and leaves both out when none are asked for', async () => {
+  const answerTo = async (sequence: number, query = '') => {
+    const events = JSON.stringify([{ event_type: 'A', fields: { n: sequence, list: [1] }, timestamp: sequence }]);
+    const batch = `{"sequence":${sequence},"received_at":1,"events":${events}}`;
+    const body = `{"epoch":1,"from":{"placement_id":"_external","epoch":0},"batches":[${batch}]}`;
+    const headers = { 'content-type': 'application/json', 'x-api-key': clusterKey };
+    const answer = await fetch(`${worker.url}/api/v1/worker/placements/${id}/events${query}`, { method: 'POST', headers, body });
+    return { said: answer.headers.get('x-cep-lists'), text: Buffer.from(await answer.arrayBuffer()) };
+  };
+  const { said, text } = await answerTo(1);
+  const [start = 0, end = 0] = (said ?? '').split('-').map(Number);
+  expect(JSON.parse(text.toString('utf8', start, end))).toMatchObject([{ fields: { n: 1 } }]);
+  const without = await answerTo(2, '?outputs=false');
+  expect([without.said, JSON.parse(without.text.toString()).results[0].output_events]).toEqual([null, undefined]);
 });

@@ -3,7 +3,8 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, textParameter } from '../../../shared/http/query.ts';
 import { limits } from '../../../shared/limits.ts';
-import { LISTS_HEADER } from '../../../shared/protocol/delivery-lists.ts';
+import { LISTS_HEADER, listsText } from '../../../shared/protocol/delivery-lists.ts';
+import { joinedTexts } from '../../../shared/protocol/joined-texts.ts';
 import {
   deliveryAnswerSchema,
   deliveryRequestSchema,
@@ -156,23 +157,37 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
     handle: async ({ params, headers, body, query }) => {
       const said = headers[LISTS_HEADER];
       const request = deliveryIn(body, typeof said === 'string' ? said : undefined);
-      return Answer.json(200, deliveryText(await placements.deliver(params.id, request), query.outputs));
+      return deliveryAnswer(await placements.deliver(params.id, request), query.outputs);
     },
   });
 }
 
-function deliveryText({ received, durable, results }: DeliveryResult, hasOutputs: boolean): string {
-  return `{"received":${received},"durable":${durable},"results":[${results.map((result) => resultText(result, hasOutputs)).join(',')}]}`;
+/** Says where the lists of outputs stand, which go on to whoever injected the events as they are. */
+function deliveryAnswer({ received, durable, results }: DeliveryResult, hasOutputs: boolean): Answer {
+  const pieces = [`{"received":${received},"durable":${durable},"results":[`];
+  for (const [at, result] of results.entries()) pieces.push(at === 0 ? '' : ',', ...resultPieces(result, hasOutputs));
+  pieces.push(']}');
+  const ends: number[] = [];
+  const json = Answer.json(200, joinedTexts(pieces, ends));
+  // Of each result four pieces stand behind the first of all, and the third of them is its list.
+  const lists = results.map((_, at) => ({ start: ends[4 * at + 2] as number, end: ends[4 * at + 3] as number }));
+  const said = hasOutputs ? listsText(lists) : undefined;
+  return said === undefined ? json : new Answer(json.status, json.body, { ...json.headers, [LISTS_HEADER]: said });
 }
 
 const forgotten = { accepted: 0, rejected: 0, errors: [], outputs: [], processingTimeUs: 0, notes: null } as const;
 
-function resultText({ sequence, isRepeat, result = forgotten as unknown as InjectResult }: BatchResult, hasOutputs: boolean): string {
+/** What stands before the list of outputs, the list, and what stands behind it. */
+function resultPieces(
+  { sequence, isRepeat, result = forgotten as unknown as InjectResult }: BatchResult,
+  hasOutputs: boolean,
+): [string, string, string] {
   const { accepted, rejected, errors, outputs, processingTimeUs, notes } = result;
-  const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]` : '';
   const more = notes === null ? '' : `,${JSON.stringify(eventNotesWire(notes)).slice(1, -1)}`;
   const counts = `"accepted":${accepted},"rejected":${rejected},"errors":${JSON.stringify(errors.map(problemWire))}`;
-  return `{"sequence":${sequence},"is_repeat":${isRepeat},${counts}${outputEvents},"processing_time_us":${processingTimeUs}${more}}`;
+  const before = `{"sequence":${sequence},"is_repeat":${isRepeat},${counts}${hasOutputs ? ',"output_events":' : ''}`;
+  const list = hasOutputs ? `[${outputs.map(outputInAnswer).join(',')}]` : '';
+  return [before, list, `,"processing_time_us":${processingTimeUs}${more}}`];
 }
 
 /** A connection that ends with the process: whoever holds it hears at once of its death. */

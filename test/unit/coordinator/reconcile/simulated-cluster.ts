@@ -152,8 +152,8 @@ export class SimulatedCluster {
         ask(address, (worker) =>
           worker.act(async (table) => {
             const body = JSON.parse(Buffer.from(json).toString());
-            const { received, durable, results } = await table.deliver(placementId, body);
-            return { received, durable, results: results.map(({ sequence, isRepeat }) => resultOf(sequence, isRepeat)) };
+            const { received, results } = await table.deliver(placementId, body);
+            return { received, results: results.map(({ sequence, isRepeat }) => resultOf(sequence, isRepeat)) };
           }),
         ),
     };
@@ -291,5 +291,5 @@ function answer(status: number, body: object, code?: string): CoordinatorAnswer 
 }
 
 function resultOf(sequence: number, isRepeat: boolean) {
-  return { sequence, is_repeat: isRepeat, accepted: 1, rejected: 0, errors: [], processing_time_us: 1 };
+  return { sequence, is_repeat: isRepeat, errors: [], outputs: '[]' };
 }
