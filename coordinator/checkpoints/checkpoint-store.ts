@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
+import { syncFolder, writeSynced } from '../../shared/files/durable-files.ts';
 import { fileReason } from '../../shared/files/file-reason.ts';
 
 export interface CheckpointName {
@@ -83,10 +84,10 @@ class FolderStore implements CheckpointStore {
       await mkdir(folder, { recursive: true });
       // Of its own: in a folder that is shared another member may write the same.
       const part = `${path}.${randomUUID()}.part`;
-      await synced(part, async (file) => void (await file.writeFile(bytes)));
+      await writeSynced(part, bytes, 0o600);
       await rename(part, path);
-      await synced(folder);
-      await synced(this.#folder);
+      await syncFolder(folder);
+      await syncFolder(this.#folder);
     } catch (error) {
       const message = `the checkpoint cannot be kept: ${fileReason(error)}`;
       throw new CepError('storage_unavailable', message, { cause: error, retryAfterSeconds: 1 });
@@ -171,16 +172,5 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
-  }
-}
-
-/** Writes a file, or only makes sure that a folder is on disk. */
-async function synced(path: string, write?: (file: Awaited<ReturnType<typeof open>>) => Promise<void>): Promise<void> {
-  const file = await open(path, write ? 'w' : 'r', 0o600);
-  try {
-    await write?.(file);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

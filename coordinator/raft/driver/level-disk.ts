@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises
 import { join } from 'node:path';
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
+import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
 import { encodeIdentity, type Identity } from '../storage/codec.ts';
 import { firstStep, type Step } from '../storage/log-storage.ts';
 import type { DiskImage } from '../storage/open-log.ts';
@@ -83,19 +84,11 @@ export class LevelDisk {
 
   /** Makes a new node. Its identity comes last: without one, the rest is no promise. */
   async create(identity: Identity, state: Uint8Array): Promise<void> {
-    const witness = await open(join(this.#folder, 'witness'), 'w');
-    await this.#strictly(async () => {
-      await witness.write(new Uint8Array(witnessBytes), 0, witnessBytes, 0);
-      await witness.sync();
-      await witness.close();
-    });
+    await this.#strictly(() => writeSynced(join(this.#folder, 'witness'), new Uint8Array(witnessBytes)));
     await this.write(firstStep(identity, state));
     await this.#strictly(async () => {
       const temporary = join(this.#folder, 'identity.tmp');
-      const file = await open(temporary, 'w');
-      await file.writeFile(encodeIdentity(identity));
-      await file.sync();
-      await file.close();
+      await writeSynced(temporary, encodeIdentity(identity));
       await rename(temporary, join(this.#folder, 'identity'));
       await syncFolder(this.#folder);
     });
@@ -191,12 +184,6 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw cause;
   }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync();
-  await handle.close();
 }
 
 function isLocked(cause: unknown): boolean {

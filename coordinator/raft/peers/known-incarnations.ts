@@ -1,6 +1,7 @@
-import { open, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
+import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
 import type { NodeId } from '../core/messages.ts';
 import { DamagedRecord, RecordReader, RecordWriter } from '../storage/record.ts';
 
@@ -44,14 +45,9 @@ export class KnownIncarnations {
   }
 
   async #write(): Promise<void> {
-    const file = await open(`${this.#path}.tmp`, 'w');
-    await file.writeFile(new RecordWriter().list([...this.#known].flat()).sealed());
-    await file.sync();
-    await file.close();
+    await writeSynced(`${this.#path}.tmp`, new RecordWriter().list([...this.#known].flat()).sealed());
     await rename(`${this.#path}.tmp`, this.#path);
-    const folder = await open(join(this.#path, '..'), 'r');
-    await folder.sync();
-    await folder.close();
+    await syncFolder(dirname(this.#path));
   }
 }
 

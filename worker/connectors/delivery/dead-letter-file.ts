@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { closingOnFailure, syncFolder } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
 import {
   type DeadLetter,
@@ -81,17 +82,18 @@ export class DeadLetterFile implements DeadLetters {
     const { path } = this.#options;
     const isNew = !existsSync(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const handle = await open(path, 'a+', 0o600);
-    if (isNew) await syncFolder(dirname(path));
-    const { extent } = isNew ? { extent: nothing } : await measure(path);
-    const { size } = await handle.stat();
-    if (size > extent.bytes) {
-      await handle.truncate(extent.bytes);
-      this.#options.onTorn?.(path, size - extent.bytes);
-    }
-    this.#aside = (await this.#asideNumbers()).map((number) => ({ path: this.#asidePath(number) }));
-    this.#writing = { handle, file: { path }, extent };
-    return this.#writing;
+    return closingOnFailure(open(path, 'a+', 0o600), async (handle) => {
+      if (isNew) await syncFolder(dirname(path));
+      const { extent } = isNew ? { extent: nothing } : await measure(path);
+      const { size } = await handle.stat();
+      if (size > extent.bytes) {
+        await handle.truncate(extent.bytes);
+        this.#options.onTorn?.(path, size - extent.bytes);
+      }
+      this.#aside = (await this.#asideNumbers()).map((number) => ({ path: this.#asidePath(number) }));
+      this.#writing = { handle, file: { path }, extent };
+      return this.#writing;
+    });
   }
 
   /** Compares the files with the list before anything is done with them; says what is not as it was, and lists what there is. */
@@ -306,14 +308,5 @@ export class DeadLetterFile implements DeadLetters {
     await this.#writing.handle.close();
     this.#writing = undefined;
     this.#writing = { handle: await open(file.path, 'a+', 0o600), file, extent };
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

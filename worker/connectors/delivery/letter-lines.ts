@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { closing } from '../../../shared/files/durable-files.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import type { LetterFile, LetterIndex, LetterPlace } from './letter-index.ts';
 
@@ -41,35 +42,32 @@ export async function copyPlaces(
   to: string,
   places: readonly LetterPlace[],
 ): Promise<{ readonly offsets: readonly number[]; readonly extent: Extent }> {
-  const source = await open(from, 'r');
-  const target = await open(to, 'w', 0o600);
-  try {
-    const offsets: number[] = [];
-    let lines: Buffer[] = [];
-    let waiting = 0;
-    let extent = nothing;
-    const flush = async (): Promise<void> => {
-      const { bytesWritten } = await target.writev(lines);
-      if (bytesWritten < waiting) throw new Error('the dead-letter file has no room');
-      lines = [];
-      waiting = 0;
-    };
-    for (const { offset, length } of places) {
-      const line = Buffer.allocUnsafe(length + 1);
-      await source.read(line, 0, length + 1, offset);
-      offsets.push(extent.bytes);
-      extent = extended(extent, line);
-      waiting += line.length;
-      lines.push(line);
-      if (waiting > COPY_BYTES) await flush();
-    }
-    if (lines.length > 0) await flush();
-    await target.datasync();
-    return { offsets, extent };
-  } finally {
-    await source.close();
-    await target.close();
-  }
+  return closing(open(from, 'r'), (source) =>
+    closing(open(to, 'w', 0o600), async (target) => {
+      const offsets: number[] = [];
+      let lines: Buffer[] = [];
+      let waiting = 0;
+      let extent = nothing;
+      const flush = async (): Promise<void> => {
+        const { bytesWritten } = await target.writev(lines);
+        if (bytesWritten < waiting) throw new Error('the dead-letter file has no room');
+        lines = [];
+        waiting = 0;
+      };
+      for (const { offset, length } of places) {
+        const line = Buffer.allocUnsafe(length + 1);
+        await source.read(line, 0, length + 1, offset);
+        offsets.push(extent.bytes);
+        extent = extended(extent, line);
+        waiting += line.length;
+        lines.push(line);
+        if (waiting > COPY_BYTES) await flush();
+      }
+      if (lines.length > 0) await flush();
+      await target.datasync();
+      return { offsets, extent };
+    }),
+  );
 }
 
 /** Lines that are no letters are passed over. */

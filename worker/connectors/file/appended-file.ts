@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { closingOnFailure } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
 
@@ -71,13 +72,14 @@ class LineFile {
 
   static async open(path: string): Promise<LineFile> {
     const before = existsSync(path) ? await idsAtEnd(path) : new Set<string>();
-    const handle = await open(path, 'a+', 0o644);
-    const { size } = await handle.stat();
-    const last = Buffer.alloc(1);
-    if (size > 0) await handle.read(last, 0, 1, size - 1);
-    // A line without its end is one that a crash has torn: it stays as it is, and is not gone on with.
-    if (size > 0 && last[0] !== 10) await handle.write('\n');
-    return new LineFile(handle, before);
+    return closingOnFailure(open(path, 'a+', 0o644), async (handle) => {
+      const { size } = await handle.stat();
+      const last = Buffer.alloc(1);
+      if (size > 0) await handle.read(last, 0, 1, size - 1);
+      // A line without its end is one that a crash has torn: it stays as it is, and is not gone on with.
+      if (size > 0 && last[0] !== 10) await handle.write('\n');
+      return new LineFile(handle, before);
+    });
   }
 
   private constructor(handle: FileHandle, before: Set<string>) {

@@ -1,7 +1,8 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import { CepError } from '../../../shared/errors/error.ts';
+import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
 
 /** Of everything in the state directory. A directory of a later one is refused; of an earlier one is taken and written anew. */
@@ -136,18 +137,7 @@ function listedIn(bytes: Buffer): Listed | undefined {
 /** A reader finds the file as it was or as it is to be. */
 async function replace(path: string, text: string): Promise<void> {
   const unfinished = `${path}.new`;
-  const file = await open(unfinished, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeSynced(unfinished, text, 0o600);
   await rename(unfinished, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncFolder(dirname(path));
 }

@@ -1,4 +1,5 @@
 import { mkdir, open, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { syncFolder } from '../../../shared/files/durable-files.ts';
 
 /** The files of a log: what it needs of a file system, so that a test can let it fail. */
 export interface LogFiles {
@@ -38,12 +39,5 @@ export const diskFiles: LogFiles = {
   },
   truncate: (path, length) => truncate(path, length),
   remove: (path) => rm(path, { force: true }),
-  syncFolder: async (folder) => {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  },
+  syncFolder,
 };

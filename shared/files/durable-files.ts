@@ -1,0 +1,35 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** Writes a file anew; it is on disk when this resolves. @param mode Of a file that is made. */
+export function writeSynced(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
+  return closing(open(path, 'w', mode), async (file) => {
+    await file.writeFile(content);
+    await file.sync();
+  });
+}
+
+/** What was made, renamed or removed in a folder is so after a power cut, too. */
+export function syncFolder(path: string): Promise<void> {
+  return closing(open(path, 'r'), (folder) => folder.sync());
+}
+
+/** Does something with a file, which is closed whatever comes of that. */
+export async function closing<T>(opening: Promise<FileHandle>, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await opening;
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Does what belongs to opening a file; when that fails, it is closed. */
+export async function closingOnFailure<T>(opening: Promise<FileHandle>, begin: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await opening;
+  try {
+    return await begin(file);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
