@@ -6,7 +6,7 @@ import { isClean, runChaos } from './run.ts';
  * `npm run chaos -- [--seed N] [--minutes M] [--coordinators 3] [--workers 4] [--only "kill a worker"] [--other PATH] [--nats URL [--durable]]` runs a cluster of real processes
  * under faults and says whether anything was lost, doubled or invented. Exit code 1: something was; 2: the command is wrong. It runs
  * `cli/bin.mjs`, so build first (`npm run build`); `--other` names that of another build, for upgrades and back, `--nats` a server with JetStream from which a pipeline reads too, by positions or as a durable consumer.
- * Links are cut where this process may make network namespaces (root, on Linux), else not.
+ * Links are cut and disks filled where this process may make network namespaces (root, on Linux, with `ip` and `iptables`), else not: the last line says so.
  */
 const { values } = parseArgs({
   options: {

@@ -33,7 +33,7 @@ export function reportLines(report: ChaosReport): readonly string[] {
 
 /** A run in one line, to be put beside others. */
 function summary(report: Omit<ChaosReport, 'folder'>): string {
-  const { seed, coordinators, workers, minutes, kills, done, outputs, history, acknowledgements } = report;
+  const { seed, coordinators, workers, minutes, kills, done, outputs, history, acknowledgements, leftOut } = report;
   const { lost, doubled, collided, invented, contradicted, disordered } = outputs;
   const ran = `seed ${seed}, ${coordinators} coordinators, ${workers} workers, ${minutes.toFixed(1)} min`;
   const met = `${done.length} faults, ${kills} kills, ${outputs.events} events, ${outputs.expected} outputs`;
@@ -41,7 +41,8 @@ function summary(report: Omit<ChaosReport, 'folder'>): string {
   const recovered = Math.max(0, ...done.map(({ recoveredMs }) => recoveredMs));
   const times = `recovered in ${seconds(recovered)}, no event for ${seconds(longestGapMs(acknowledgements.map(({ at }) => at)))} at most`;
   const api = `lost writes ${history.lost.length}, ${history.verdict}`;
-  return `${isClean(report) ? 'clean' : 'VIOLATED'}: ${ran}: ${met}; ${wrong}; ${api}; ${times}`;
+  const without = leftOut.map((what) => `; WITHOUT ${what}`).join('');
+  return `${isClean(report) ? 'clean' : 'VIOLATED'}: ${ran}: ${met}; ${wrong}; ${api}; ${times}${without}`;
 }
 
 function seconds(ms: number): string {

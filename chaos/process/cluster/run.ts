@@ -65,6 +65,8 @@ export interface ChaosReport {
   readonly acknowledgements: readonly Acknowledgement[];
   /** In words, what was promised and not kept, besides what the two above say. */
   readonly violations: readonly string[];
+  /** Faults that this machine cannot do, and what they need. */
+  readonly leftOut: readonly string[];
   /** Where logs and timeline are, when they were kept. */
   readonly folder: string | undefined;
 }
@@ -184,6 +186,7 @@ class ChaosRun {
     await this.#fleet.start();
     await this.#deploy();
     this.#note(`${this.#options.coordinators} coordinators and ${this.#options.workers} workers run the programs`);
+    for (const what of this.#leftOut()) this.#note(`left out: ${what}`);
     const clients = Promise.all([...this.#producers.map((one) => one.run()), this.#pinger.run(), this.#clients.run()]);
     const nemesis = this.#nemesis();
     this.#faultsFrom = performance.now();
@@ -256,7 +259,16 @@ class ChaosRun {
       history: audit({ history, acknowledgements, kills: [], last }),
       acknowledgements: this.#acknowledgements,
       violations: this.#violations,
+      leftOut: this.#leftOut(),
     };
+  }
+
+  #leftOut(): readonly string[] {
+    const { network, tools } = this.#ground;
+    return [
+      ...(network.links === undefined ? ['cut links and full disks, for which it takes root, `ip` and `iptables`'] : []),
+      ...(tools === undefined ? ['slow disks and frames that overtake each other, for which it takes `cc`'] : []),
+    ];
   }
 
   #endClients(): void {
