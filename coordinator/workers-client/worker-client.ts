@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import type { ListRange } from '../../shared/events/reading/list-ranges.ts';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import { LISTS_HEADER, listsSaid, withoutLists } from '../../shared/protocol/delivery-lists.ts';
 import type { deliveryAnswerSchema, heldPlacementSchema, placementRequestSchema } from '../../shared/protocol/placements.ts';
@@ -125,7 +126,9 @@ export class WorkerClient {
   async deliver(at: PlacementAddress, { json, lists }: DeliveryBody): Promise<DeliveryAnswer> {
     const headers = lists === undefined ? {} : { [LISTS_HEADER]: lists };
     const answer = await this.#answerTo('POST', at, { path: '/events', json, headers, deadlineMs: DELIVERY_MS_MAX });
-    return deliveryAnswerIn(answer.bytes, answer.lists);
+    const read = deliveryAnswerIn(answer);
+    if (read === undefined) throw new WorkerUnreachable(`the worker at ${at.address} gave an answer that is no JSON`);
+    return read;
   }
 
   /** Lines of a process, for as long as it lives. @throws what the door throws */
@@ -164,15 +167,24 @@ export class WorkerClient {
   }
 }
 
-/** `said`: where the lists of outputs stand; a worker of the version before does not say it. */
-function deliveryAnswerIn(bytes: Buffer, said: string | undefined): DeliveryAnswer {
-  const lists = listsSaid(said, bytes) ?? [];
-  const { received, results } = parsed(withoutLists(bytes, lists)) as DeliveryAnswerWire;
+/** `said`: where the lists of outputs stand. A worker of the version before does not say it, and what is not so is not believed: then they are read. */
+function deliveryAnswerIn({ bytes, lists: said }: WorkerAnswer): DeliveryAnswer | undefined {
+  const lists = listsSaid(said, bytes);
+  return (lists && answerWithout(lists, bytes)) ?? answerWithout([], bytes);
+}
+
+/** Undefined when these are not all lists of outputs, or it is no JSON. */
+function answerWithout(lists: readonly ListRange[], bytes: Buffer): DeliveryAnswer | undefined {
+  const read = parsed(withoutLists(bytes, lists)) as DeliveryAnswerWire | undefined;
+  if (read === undefined) return undefined;
+  const { received, results } = read;
+  const isAll = lists.length === results.length && results.every(({ output_events: left }) => left?.length === 0);
+  if (lists.length > 0 && !isAll) return undefined;
   return {
     received,
-    results: results.map(({ sequence, is_repeat, errors, output_events: read = [] }, at) => {
+    results: results.map(({ sequence, is_repeat, errors, output_events: outputs = [] }, at) => {
       const list = lists[at];
-      return { sequence, is_repeat, errors, outputs: list ? bytes.toString('utf8', list.start, list.end) : JSON.stringify(read) };
+      return { sequence, is_repeat, errors, outputs: list ? bytes.toString('utf8', list.start, list.end) : JSON.stringify(outputs) };
     }),
   };
 }

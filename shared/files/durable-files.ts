@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Writes a file anew; it is on disk when this resolves. @param mode Of a file that is made. */
+/** Writes a file anew; its bytes are on disk when this resolves. That its name is, too, takes `syncFolder`. @param mode Of a file that is made. */
 export function writeSynced(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
   return closing(open(path, 'w', mode), async (file) => {
     await file.writeFile(content);

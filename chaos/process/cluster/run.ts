@@ -266,7 +266,9 @@ class ChaosRun {
   #leftOut(): readonly string[] {
     const { network, tools } = this.#ground;
     return [
-      ...(network.links === undefined ? ['cut links and full disks, for which it takes root, `ip` and `iptables`'] : []),
+      ...(network.links === undefined
+        ? ['cut links and full disks, for which it takes root, `ip` and `iptables`, and no `--loopback`']
+        : []),
       ...(tools === undefined ? ['slow disks and frames that overtake each other, for which it takes `cc`'] : []),
     ];
   }

@@ -55,7 +55,7 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const facts = { routed_to: taken.routedTo, worker_id: taken.workerId ?? null, accepted: true };
-          return Answer.json(200, `${opened(facts)},"output_events":${taken.outputs}}`);
+          return Answer.json(200, `${unclosed(facts)},"output_events":${taken.outputs}}`);
         }),
     }),
     clusterRoute({
@@ -77,14 +77,14 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
           const taken = await injection.take(requireGroup(group.state, call.params.id), batch, id);
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors: taken.errors };
           const tookUs = Math.round((performance.now() - beganMs) * 1_000);
-          return Answer.json(200, `${opened(facts)},"output_events":${taken.outputs},"processing_time_us":${tookUs}}`);
+          return Answer.json(200, `${unclosed(facts)},"output_events":${taken.outputs},"processing_time_us":${tookUs}}`);
         }),
     }),
   ];
 }
 
 /** The JSON of an object, to which members can be added. */
-function opened(object: object): string {
+function unclosed(object: object): string {
   return JSON.stringify(object).slice(0, -1);
 }
 

@@ -75,6 +75,6 @@ export async function measureInject(cluster: ClusterUnderLoad, seconds: number, 
     }
     const median = (way: Way): number => rates.get(way)?.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
     const [beside, besideOnDisk] = [direct, onDisk].map((way) => (median(through) / median(way)).toFixed(2));
-    print(`inject, ${what}: coordinator / direct on disk = ${besideOnDisk} (goal 0.5), coordinator / direct = ${beside}`);
+    print(`inject, ${what}: coordinator / direct = ${beside}, coordinator / direct on disk = ${besideOnDisk} (goal 0.5)`);
   }
 }

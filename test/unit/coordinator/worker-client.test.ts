@@ -1,43 +1,79 @@
-import { expect, it } from 'vitest';
-import { WorkerClient } from '../../../coordinator/workers-client/worker-client.ts';
-import type { WebDoor } from '../../../shared/outbound/web-door.ts';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type DeliveryAnswer, WorkerClient } from '../../../coordinator/workers-client/worker-client.ts';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { WebDoor } from '../../../shared/outbound/web-door.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const json = Buffer.from('{}');
+const received: Received[] = [];
+let answer: { readonly text: string; readonly headers: Readonly<Record<string, string>> };
+let server: Server;
+let web: WebDoor;
+
+beforeEach(async () => {
+  received.length = 0;
+  answer = { text: '{"received":1,"durable":0,"results":[]}', headers: {} };
+  web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 10_000 });
+  server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    received.push({ headers: request.headers, body: body.toString() });
+    response.writeHead(200, answer.headers).end(answer.text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  await web.close();
+  server.close();
+});
+
+function deliver(lists?: string): Promise<DeliveryAnswer> {
+  const { port } = server.address() as AddressInfo;
+  return new WorkerClient(web, 'k').deliver({ address: `http://127.0.0.1:${port}`, placementId: 'g:p:0' }, { json, lists });
+}
 
 it('hands a delivery on with what is said of it, and without when nothing is', async () => {
-  const sent: unknown[] = [];
-  const request = async (_target: URL, { headers, body }: { readonly headers: object; readonly body: unknown }) => {
-    sent.push({ headers, body });
-    return { statusCode: 200, headers: {}, body: new Response('{"received":1,"durable":0,"results":[]}') };
-  };
-  const client = new WorkerClient({ request } as unknown as WebDoor, 'k');
-  const json = Buffer.from('{}');
-  const at = { address: 'http://w1', placementId: 'g:p:0' };
-  expect(await client.deliver(at, { json, lists: '5-9' })).toMatchObject({ received: 1 });
-  await client.deliver(at, { json, lists: undefined });
-  const headers = { 'x-api-key': 'k', 'content-type': 'application/json' };
-  expect(sent).toEqual([
-    { headers: { ...headers, 'x-cep-lists': '5-9' }, body: json },
-    { headers, body: json },
+  expect(await deliver('5-9')).toMatchObject({ received: 1 });
+  await deliver();
+  expect(received.map(({ headers, body }) => [headers['x-api-key'], headers['content-type'], headers['x-cep-lists'], body])).toEqual([
+    ['k', 'application/json', '5-9', '{}'],
+    ['k', 'application/json', undefined, '{}'],
   ]);
 });
 
-it('gives the lists of outputs as the worker wrote them, whether it says where they stand or not', async () => {
-  const lists = ['[{"event_type":"Hot","timestamp":1,"fields":{"t":"ä]","n":-0.0}}]', '[]'];
-  const pieces = lists.map(
-    (list, at) => `{"sequence":${at + 1},"is_repeat":false,"errors":[],"output_events":${list},"processing_time_us":1}`,
-  );
-  const text = `{"received":2,"durable":0,"results":[${pieces.join(',')}]}`;
-  const said = lists.map((list, at) => {
-    const start = Buffer.byteLength(text.slice(0, text.indexOf(list, text.indexOf(`"sequence":${at + 1}`))));
-    return `${start}-${start + Buffer.byteLength(list)}`;
-  });
-  const answerWith = async (headers: Readonly<Record<string, string>>) => {
-    const request = async () => ({ statusCode: 200, headers, body: new Response(text) });
-    const client = new WorkerClient({ request } as unknown as WebDoor, 'k');
-    const { results } = await client.deliver({ address: 'http://w1', placementId: 'g:p:0' }, { json: Buffer.from('{}'), lists: undefined });
-    return results.map(({ outputs }) => outputs);
+it('gives the lists of outputs as the worker wrote them, and reads them where it does not say rightly where they stand', async () => {
+  const outputs = ['[{"event_type":"Hot","timestamp":1,"fields":{"t":"ä[]","n":-0.0}}]', '[]'];
+  const results = outputs.map((list, at) => `{"sequence":${at + 1},"is_repeat":false,"errors":[ ],"output_events":${list}}`);
+  const text = `{"received":2,"durable":0,"results":[${results.join(',')}]}`;
+  /** Where these stand, each behind the one before. */
+  const rangesOf = (...lists: readonly string[]): string => {
+    let behind = 0;
+    const ranges = lists.map((list) => {
+      const at = text.indexOf(list, behind);
+      behind = at + list.length;
+      return [at, behind].map((end) => Buffer.byteLength(text.slice(0, end))).join('-');
+    });
+    return ranges.join(',');
   };
-  expect(await answerWith({ 'x-cep-lists': said.join(',') })).toEqual(lists);
-  // A worker of the version before, and one that says what is not so.
-  const read = [JSON.stringify(JSON.parse(lists[0] as string)), '[]'];
-  expect([await answerWith({}), await answerWith({ 'x-cep-lists': '1-5' })]).toEqual([read, read]);
+  const saying = async (lists: string | undefined): Promise<readonly string[]> => {
+    answer = { text, headers: lists === undefined ? {} : { 'x-cep-lists': lists } };
+    return (await deliver()).results.map((result) => result.outputs);
+  };
+  const [first = '', second = ''] = outputs;
+  expect(await saying(rangesOf(first, second))).toEqual(outputs);
+  // A worker of the version before; then something else, another list, a text, and only one of the lists.
+  const wrong = [undefined, '1-5', rangesOf('[ ]', '[ ]'), rangesOf('[]'), rangesOf(first)];
+  for (const lists of wrong) expect(await saying(lists), lists).toEqual([JSON.stringify(JSON.parse(first)), '[]']);
+});
+
+it('an answer that is no JSON is none', async () => {
+  answer = { text: '{"received":1,', headers: {} };
+  await expect(deliver()).rejects.toThrow('gave an answer that is no JSON');
 });

@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32, createGunzip } from 'node:zlib';
+import { closingOnFailure } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
 import { limits } from '../../../shared/limits.ts';
 import { Backoff } from '../backoff.ts';
@@ -307,15 +308,11 @@ class FileReader {
 }
 
 async function openFile(path: string): Promise<OpenFile> {
-  const handle = await open(path, 'r');
-  try {
+  return closingOnFailure(open(path, 'r'), async (handle) => {
     const stats = await handle.stat();
     if (!stats.isFile()) throw new Error('it is no file');
     return { path, handle, inode: stats.ino };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
+  });
 }
 
 /** Whether the file is the one of the position, and not one that has got its number, or was begun anew. */

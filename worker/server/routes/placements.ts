@@ -175,13 +175,14 @@ function deliveryAnswer({ received, durable, results }: DeliveryResult, hasOutpu
   return said === undefined ? json : new Answer(json.status, json.body, { ...json.headers, [LISTS_HEADER]: said });
 }
 
-const forgotten = { accepted: 0, rejected: 0, errors: [], outputs: [], processingTimeUs: 0, notes: null } as const;
+/** Of a repeat of which no more is known. */
+const forgotten: InjectResult = {
+  ...{ accepted: 0, rejected: 0, errors: [], outputs: [], outputCount: 0 },
+  ...{ processingTimeUs: 0, notes: null, repeated: true },
+};
 
 /** What stands before the list of outputs, the list, and what stands behind it. */
-function resultPieces(
-  { sequence, isRepeat, result = forgotten as unknown as InjectResult }: BatchResult,
-  hasOutputs: boolean,
-): [string, string, string] {
+function resultPieces({ sequence, isRepeat, result = forgotten }: BatchResult, hasOutputs: boolean): [string, string, string] {
   const { accepted, rejected, errors, outputs, processingTimeUs, notes } = result;
   const more = notes === null ? '' : `,${JSON.stringify(eventNotesWire(notes)).slice(1, -1)}`;
   const counts = `"accepted":${accepted},"rejected":${rejected},"errors":${JSON.stringify(errors.map(problemWire))}`;

@@ -1,11 +1,11 @@
 import { manifestWire } from '../../../../coordinator/reconcile/desired-placement.ts';
 import type { ClusterState, GroupPipeline, Placement } from '../../../../coordinator/state/cluster-state.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
-import { CepError } from '../../../../shared/errors/error.ts';
+import { CepError, invariant } from '../../../../shared/errors/error.ts';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../../worker/membership/coordinator-client.ts';
 import { SimulatedCoordinators } from './simulated-coordinators.ts';
 import { SimulatedNetwork, settled } from './simulated-network.ts';
-import type { SimulatedPipeline } from './simulated-pipeline.ts';
+import { SimulatedPipeline } from './simulated-pipeline.ts';
 import { SimulatedWorker } from './simulated-worker.ts';
 
 /** How long a coordinator waits for a worker. */
@@ -269,7 +269,9 @@ export class SimulatedCluster {
         );
         continue;
       }
-      const { seen } = held.pipeline as unknown as SimulatedPipeline;
+      const { pipeline } = held;
+      invariant(pipeline instanceof SimulatedPipeline, 'simulated workers hold simulated pipelines');
+      const { seen } = pipeline;
       const sent = ingressLogs.get(id)?.last ?? 0;
       const isWhole = seen.length === sent && seen.every((sequence, at) => sequence === at + 1);
       if (!isWhole) left.push(`${id} has seen ${seen} of ${sent}`);
