@@ -34,8 +34,11 @@ const mostly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T
   fc.oneof({ arbitrary: usual, weight: 80 }, { arbitrary: odd, weight: 1 });
 const text = mostly(oneOf('"a"', '"b c"', '"sensor-17"', '""'), oneOf('"\\u0041"', '"é"', '"\\"', 'null', '5', '"x\\"y"', '"line\nend"'));
 const number = mostly(
-  oneOf('1', '7.25', '-3', '0', '1234567.5', '120'),
-  oneOf('1.0', '-0', '1e3', '12345678901234567890', '01', 'null', '"1"', '1.'),
+  oneOf('1', '7.25', '-3', '0', '1234567.5', '120', '0.12345678901234567'),
+  oneOf(
+    ...['1.0', '-0', '1e3', '12345678901234567890', '01', 'null', '"1"', '1.'],
+    ...['12345678901234567890.0', '3.14159265358979323846', '-9007199254740993.0', '0.00000000000000000000001'],
+  ),
 );
 const whole = mostly(oneOf('1', '-3', '0', '99', '123456'), oneOf('1.0', '9007199254740993', 'null', 'true', '1.5'));
 const bool = mostly(oneOf('true', 'false'), oneOf('tru', '1', 'null'));

@@ -40,6 +40,8 @@ export interface EntryField {
   readonly type: Type;
   /** The program reads it: its value is handed in. */
   readonly isRead: boolean;
+  /** Its value is not handed in, and must be one that could be. */
+  readonly isChecked?: boolean;
   /** It is a text that is read, and state is looked up by it. */
   readonly isKey?: boolean;
 }

@@ -1,3 +1,4 @@
+import { InvariantError } from '../../../shared/errors/error.ts';
 import type { InputEvent } from '../../../shared/events/event.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
@@ -75,7 +76,7 @@ export class PlainEventReader {
   enter(at: number, arrival: number): void {
     this.#state.times[times.current] = arrival;
     this.#entries.source = this.#source;
-    this.#enter(this.#bytes, this.#words, at);
+    if (this.#enter(this.#bytes, this.#words, at) === 0) throw new InvariantError('an event that was looked at cannot be entered');
   }
 
   /** Takes notice of an event that was not plain: the order of its fields may be a usual one. */
@@ -108,6 +109,6 @@ export class PlainEventReader {
     const enter = (): void => {
       this.kind = kind;
     };
-    return { ...entry, fields: entry.fields.map((field) => ({ ...field, isRead: false })), enter };
+    return { ...entry, fields: entry.fields.map((field) => ({ ...field, isRead: false, isChecked: field.isRead })), enter };
   }
 }

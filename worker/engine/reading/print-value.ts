@@ -49,7 +49,8 @@ export function printValue(field: EntryField, isWanted: boolean, context: ValueC
       return isWanted ? wantedNumber(context, wantedWhole) : { text: skippedNumber(''), value: undefined };
     case 'float':
     case 'duration':
-      return isWanted ? wantedNumber(context, wantedFloat) : { text: skippedNumber(skippedFraction), value: undefined };
+      if (isWanted) return wantedNumber(context, wantedFloat);
+      return { text: skippedNumber(field.isChecked ? checkedFraction : skippedFraction), value: undefined };
     case 'timestamp':
       return printTime(context);
   }
@@ -96,6 +97,11 @@ function skippedNumber(fraction: string): string {
 
 const skippedFraction =
   `if(b0[p0]===46){if(p0-s0>${FINITE_DIGITS_MAX})return 0;` + `const q0=++p0;${printSkippedDigits('p0')}if(p0===q0)return 0;}else `;
+
+/** Only what `wantedFloat` can make a number of. */
+const checkedFraction =
+  `if(b0[p0]===46){const q0=p0++;${printSkippedDigits('p0')}if(p0-q0===1)return 0;` +
+  `if(p0-s0>${EXACT_DIGITS_MAX + 1}){const d0=decimal(b0,s0,q0,p0);if(d0!==d0)return 0;}}else `;
 
 function wantedWhole(value: string): string {
   return `if(${value}>${SAFE_MAX})return 0;`;
