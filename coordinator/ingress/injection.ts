@@ -155,6 +155,8 @@ export interface ReadEvents {
   /** Of those that are none. */
   readonly problems: readonly InjectionProblem[];
   readonly pipeline?: string | undefined;
+  /** The JSON of each, as it came: read and written again, a number could be another one. */
+  readonly texts: () => readonly string[];
   /** The list of them as it came, when it has nothing else: it goes on so where all of it goes one way. */
   readonly list?: string | undefined;
 }
@@ -170,16 +172,17 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
   const only = unread && onlyPlacement(group, pipeline);
   const whole = only && inOnePortion(only, unread);
   if (whole) return whole;
-  const { events, indexes, problems: unreadable, list, pipeline: named = pipeline } = read();
+  const { events, indexes, problems: unreadable, texts: textsOf, list, pipeline: named = pipeline } = read();
   const common = list === undefined ? undefined : commonPlacement(group, events, named);
   const together = list !== undefined && common ? inOnePortion(common, { list, count: events.length }) : undefined;
   if (together) return together;
   const portions: Portion[] = [];
+  const texts = textsOf();
   const open = new Map<string, Portion>();
   const problems = [...unreadable];
   for (const [at, event] of events.entries()) {
     const index = indexes[at] as number;
-    const text = JSON.stringify(event);
+    const text = texts[at] as string;
     const bytes = Buffer.byteLength(text);
     if (bytes > bounds.ingressEventBytesMax) {
       const error = `the event has ${bytes} bytes, and no more than ${bounds.ingressEventBytesMax} are taken`;

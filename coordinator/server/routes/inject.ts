@@ -2,9 +2,9 @@ import { Compile } from 'typebox/compile';
 import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
-import { listRanges } from '../../../shared/events/reading/list-ranges.ts';
+import { elementsIn, membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
-import { jsonLine } from '../../../shared/events/writer.ts';
+import { fieldsText } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limits } from '../../../shared/limits.ts';
 import {
@@ -50,7 +50,8 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const { pipeline, ...event } = call.body;
-          const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [] });
+          const text = eventText(call.request.bodyBytes as Buffer);
+          const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [], texts: () => [text] });
           const taken = await injection.take(requireGroup(group.state, call.params.id), { pipeline, read }, id);
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
@@ -92,61 +93,77 @@ function unreadIn(bytes: Buffer): InjectedEvents['unread'] {
   return bytes.length > bounds.ingressEventBytesMax ? undefined : plainBatchIn(bytes);
 }
 
+/** The event in a body that may say the pipeline as well. */
+function eventText(bytes: Buffer): string {
+  const members = Array.from(membersIn(textOf(bytes))).filter(([name]) => name !== 'pipeline');
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+}
+
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
 function batchIn(bytes: Buffer): ReadEvents {
-  const body = parsed(bytes) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
-  const { events, events_text: text, pipeline } = typeof body === 'object' && body !== null ? body : {};
+  const body = textOf(bytes);
+  const value = parsed(body) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
+  const { events, events_text: lines, pipeline } = typeof value === 'object' && value !== null ? value : {};
   if (pipeline !== undefined && typeof pipeline !== 'string') throw new CepError('validation_error', 'pipeline: expected a text');
-  const problems: InjectionProblem[] = [];
-  const given = Array.isArray(events) ? events : typeof text === 'string' ? eventsIn(text, problems) : undefined;
-  if (given === undefined)
+  if (events !== undefined && lines !== undefined) {
+    throw new CepError('validation_error', 'found both events and events_text, expected one of them');
+  }
+  if (typeof lines === 'string') return { ...eventsIn(lines), pipeline };
+  if (!Array.isArray(events))
     throw new CepError('validation_error', 'expected a list of events, or events_text with the lines of an .evt file');
   const kept: InjectedEvent[] = [];
   const indexes: number[] = [];
-  for (const [index, event] of given.entries()) {
-    if (event === undefined) continue;
+  const problems: InjectionProblem[] = [];
+  for (const [index, event] of events.entries()) {
     if (isEvent.Check(event)) {
       kept.push(event);
       indexes.push(index);
-    } else {
-      problems.push({ index, code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' });
-    }
+    } else problems.push({ index, code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' });
   }
-  const list = given === events && problems.length === 0 ? onlyListIn(bytes) : undefined;
-  return { events: kept, indexes, problems, pipeline, list };
+  const list = membersIn(body).get('events') as string;
+  const texts = (): string[] => {
+    const all = elementsIn(list);
+    return indexes.map((index) => all[index] as string);
+  };
+  return { events: kept, indexes, problems, pipeline, texts, list: problems.length === 0 ? list : undefined };
 }
 
-/** The text of the one list that is a member of a body that has one. */
-function onlyListIn(bytes: Buffer): string | undefined {
-  if (bytes.length > bounds.ingressEventBytesMax) return undefined;
-  const [list, ...others] = listRanges(bytes, 1);
-  return list === undefined || others.length > 0 ? undefined : bytes.toString('utf8', list.start, list.end);
-}
-
-function parsed(bytes: Buffer): unknown {
+/** @throws CepError `invalid_json` */
+function textOf(bytes: Buffer): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new CepError('invalid_json', 'the body is not UTF-8', { cause });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch (cause) {
     throw new CepError('invalid_json', `the body is no JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
-/** Lines of an `.evt` file as events; offsets count from now. What cannot be read is undefined there, and a problem. */
-function eventsIn(text: string, problems: InjectionProblem[]): unknown[] {
+/** Lines of an `.evt` file as events; offsets count from now. What cannot be read is a problem. */
+function eventsIn(lines: string): ReadEvents {
   const reader = evtReader();
   const baseMs = Date.now();
-  const results = [...reader.write(Buffer.from(text)), ...reader.end()];
-  return results.map((result, index) => {
-    if (result.kind !== 'event') {
-      const error =
-        result.kind === 'invalid'
-          ? `line ${result.line}: ${result.message}`
-          : `line ${result.diagnostic.line}: ${result.diagnostic.message}`;
-      problems.push({ index, code: 'invalid_event', error });
-      return undefined;
+  const events: InjectedEvent[] = [];
+  const texts: string[] = [];
+  const indexes: number[] = [];
+  const problems: InjectionProblem[] = [];
+  for (const [index, result] of [...reader.write(Buffer.from(lines)), ...reader.end()].entries()) {
+    if (result.kind === 'event') {
+      const { type, fields, timestamp, fallbackTime } = result.event;
+      const text = `{"event_type":${JSON.stringify(type)},"fields":${fieldsText(fields)},"timestamp":${timestamp ?? baseMs + fallbackTime}}`;
+      events.push(JSON.parse(text) as InjectedEvent);
+      texts.push(text);
+      indexes.push(index);
+    } else {
+      const { line, message } = result.kind === 'invalid' ? result : result.diagnostic;
+      problems.push({ index, code: 'invalid_event', error: `line ${line}: ${message}` });
     }
-    const { type, timestamp, fallbackTime } = result.event;
-    const { data } = JSON.parse(jsonLine(result.event, undefined)) as { data: Record<string, unknown> };
-    return { event_type: type, fields: data, timestamp: timestamp ?? baseMs + fallbackTime };
-  });
+  }
+  return { events, indexes, problems, texts: () => texts };
 }

@@ -70,3 +70,35 @@ it('completes a pattern on another worker when the one that had begun it is kill
   expect([again.status, again.body]).toMatchObject([200, { worker_id: first, output_events: [{ fields: { user: 'bob' } }] }]);
   expect(await cluster('DELETE', '/pipeline-groups/shop')).toMatchObject({ status: 200, body: { torn_down: true } });
 }, 300_000);
+
+it('takes numbers as they are written, alone and with others, for one replica and for several', async () => {
+  const program = 'event T:\n    k: str\n    v: float\nstream S = T.emit(v: v)';
+  const pipelines = [
+    { name: 'one', source: program },
+    { name: 'many', source: program, replicas: 3, partition_key: 'k' },
+  ];
+  expect((await cluster('POST', '/pipeline-groups', { name: 'numbers', pipelines })).status).toBe(201);
+  const inject = (path: string, body: string) =>
+    fetch(`${coordinatorUrl}/api/v1/cluster/pipeline-groups/numbers/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body,
+    }).then(async (answer) => [answer.status, await answer.json()] as const);
+  const event = (v: string) => `{"event_type":"T","fields":{"k":"a","v":${v}}}`;
+  for (const pipeline of ['one', 'many']) {
+    const named = (v: string) => `{"pipeline":"${pipeline}",${event(v).slice(1)}`;
+    expect(await inject('inject', named('1e999'))).toMatchObject([400, { code: 'invalid_event' }]);
+    expect(await inject('inject', named('9007199254740993'))).toMatchObject([400, { code: 'invalid_event' }]);
+    const large = { output_events: [{ fields: { v: 12345678901234567890 } }] };
+    expect(await inject('inject', named('12345678901234567890.0'))).toMatchObject([200, large]);
+    const batch = `{"pipeline": "${pipeline}", "events": [${event('1e999')} , ${event('12345678901234567890.0')}]}`;
+    expect(await inject('inject-batch', batch)).toMatchObject([200, { accepted: 1, errors: [{ index: 0, code: 'invalid_event' }], ...large }]);
+    const lines = JSON.stringify({ pipeline, events_text: 'T { k: "a", v: 12345678901234567890.0 }' });
+    expect(await inject('inject-batch', lines)).toMatchObject([200, { accepted: 1, ...large }]);
+  }
+  expect(await inject('inject-batch', `{"events":[${event('1')}],"events_text":"T { v: 2 }"}`)).toMatchObject([
+    400,
+    { code: 'validation_error' },
+  ]);
+  expect((await cluster('DELETE', '/pipeline-groups/numbers')).status).toBe(200);
+}, 300_000);
