@@ -12,7 +12,8 @@ const LEASE_SHARE = 0.9;
 
 /**
  * Until when workers may run what they have, by the clock of the member that leads; nothing of it is in the log. A heartbeat that was
- * answered is a lease. Who begins to lead does not know what the leader before has granted, so every process has a full time from then on.
+ * answered is a lease. Who begins to lead does not know what the leader before has granted, so every process has a full time from then on;
+ * so has one that comes later, until its first heartbeat.
  */
 export class WorkerLeases {
   readonly leaseMs: number;
@@ -32,6 +33,11 @@ export class WorkerLeases {
     this.#heardMs.clear();
     this.#dead.clear();
     this.#beganMs = this.#options.now();
+  }
+
+  /** Those that are there now: a process that was not there before has its time from now on. */
+  meet(processes: Iterable<WorkerProcess>): void {
+    for (const process of processes) if (this.#heardMs.get(process) === undefined) this.#heardMs.set(process, this.#options.now());
   }
 
   /** A heartbeat is answered that came in at a time. */
@@ -54,7 +60,7 @@ export class WorkerLeases {
     return this.isProvenDead(process) || this.silentMs(process) > this.#options.timeoutMs;
   }
 
-  /** Since it was last heard of, and not longer than this member leads. */
+  /** Since it was last heard of, or came, and not longer than this member leads. */
   silentMs(process: WorkerProcess): number {
     return this.#options.now() - (this.#heardMs.get(process) ?? this.#beganMs);
   }

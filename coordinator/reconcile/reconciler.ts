@@ -78,6 +78,7 @@ export class Reconciler {
   /** Starts what is to be done now. */
   look(): void {
     if (this.#term === undefined) return;
+    this.leases.meet(this.#options.group.state.workers.values());
     this.#noteMassLoss();
     this.#underWay.giveUp((process) => this.leases.isOver(process));
     this.#preparations.forget(this.#options.group.state);

@@ -223,6 +223,16 @@ describe('a worker that dies', () => {
     expect(worker.running).toEqual([`${body.id}:p:0`]);
   });
 
+  it('that comes when the leader has led for long is not taken for lost', async () => {
+    await start(1, 600);
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    await startWorker('w2', 150);
+    await until('/api/v1/cluster/workers', (body) => body.filter(({ status }: { status: string }) => status === 'ready').length === 2);
+    const { body } = await coordinator.get('/api/v1/cluster/events');
+    const said = body.filter(({ type, id }: { type: string; id: string }) => type === 'WorkerStatusChanged' && id === 'w2');
+    expect(said).toHaveLength(1);
+  });
+
   it('by going silent is waited for, and nobody runs a pipeline twice meanwhile', async () => {
     await start(2, 1_500);
     const { body } = await deploy();

@@ -39,6 +39,16 @@ describe('leases', () => {
     expect(leases.isOver(b)).toBe(true);
   });
 
+  it('have a full time of a process that comes later, and is not heard of yet', () => {
+    const { leases, to } = leasesAt();
+    leases.meet([a]);
+    to(5_000);
+    leases.meet([a, b]);
+    expect([leases.isOver(a), leases.isOver(b)]).toEqual([true, false]);
+    to(6_001);
+    expect([leases.isOver(b), leases.silentMs(b)]).toEqual([true, 1_001]);
+  });
+
   it('are of a process: another one under the same name has its own', () => {
     const { leases, to } = leasesAt();
     to(1_500);
