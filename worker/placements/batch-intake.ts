@@ -132,9 +132,9 @@ export class BatchIntake {
   /** What another placement sends may have been here under another number. */
   #fresh(source: string, events: readonly RoutedEvent[]): Taken {
     const fresh = events.filter(({ id }) => id === undefined || !this.#receipts.isKnown(source, id));
-    const body = Buffer.from(fresh.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    const body = Buffer.from(`{"events":[${fresh.map(({ text }) => text).join(',')}]}`);
     const ids = fresh.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    return { received: { body, format: 'ndjson' }, count: () => fresh.length, ids };
+    return { received: { body, format: 'batch' }, count: () => fresh.length, ids };
   }
 
   /** A batch that was given up as a whole is through all the same: asked for again it would be refused for ever, and hold up what follows. */

@@ -2,12 +2,18 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { CepError } from '../../shared/errors/error.ts';
 import { BRACE_CLOSE, BRACE_OPEN, COMMA } from '../../shared/events/reading/characters.ts';
+import { elementsIn } from '../../shared/events/reading/json-pieces.ts';
 import { type ListRange, listRanges } from '../../shared/events/reading/list-ranges.ts';
 import { listsSaid, withoutLists } from '../../shared/protocol/delivery-lists.ts';
 import { deliveryRequestSchema, externalSource } from '../../shared/protocol/placements.ts';
 
 type DeliveryRequest = Static<typeof deliveryRequestSchema>;
-export type RoutedEvent = DeliveryRequest['batches'][number]['events'][number];
+type DeliveryEvent = DeliveryRequest['batches'][number]['events'][number];
+
+/** With its JSON as it came: read and written again, a number could be another one. */
+export interface RoutedEvent extends DeliveryEvent {
+  readonly text: string;
+}
 
 export interface DeliveredBatch extends Omit<DeliveryRequest['batches'][number], 'events'> {
   /** Of injected events a body with the list as it came, `{"events":[..]}`, as engines read it; else the events. */
@@ -30,7 +36,10 @@ const NAME = '"events":';
  * @throws CepError `invalid_json`, `validation_error`
  */
 export function deliveryIn(body: Buffer, said?: string): Delivery {
-  return asSaid(body, listsSaid(said, body)) ?? injected(body, listRanges(body, EVENTS_DEPTH)) ?? checked(body.toString('utf8'));
+  const told = asSaid(body, listsSaid(said, body));
+  if (told !== undefined) return told;
+  const lists = listRanges(body, EVENTS_DEPTH);
+  return injected(body, lists) ?? routed(body, lists);
 }
 
 /** Undefined as well when what is said is not so: then it is looked for. */
@@ -59,6 +68,17 @@ function withName(body: Buffer, { start, end }: ListRange): Uint8Array {
     return Buffer.concat([Buffer.from(`{${NAME}`), body.subarray(start, end), Buffer.from('}')]);
   body[name - 1] = BRACE_OPEN;
   return body.subarray(name - 1, end + 1);
+}
+
+/** @throws CepError */
+function routed(body: Buffer, lists: readonly ListRange[]): Delivery {
+  const delivery = checked(body.toString('utf8'));
+  const batches = delivery.batches.map((batch, at) => {
+    const { start, end } = lists[at] as ListRange;
+    const texts = elementsIn(body.toString('utf8', start, end));
+    return { ...batch, events: batch.events.map((event, index) => ({ ...event, text: texts[index] as string })) };
+  });
+  return { ...delivery, batches };
 }
 
 function checked(text: string): DeliveryRequest {

@@ -89,10 +89,13 @@ it('takes numbers as they are written, alone and with others, for one replica an
     const named = (v: string) => `{"pipeline":"${pipeline}",${event(v).slice(1)}`;
     expect(await inject('inject', named('1e999'))).toMatchObject([400, { code: 'invalid_event' }]);
     expect(await inject('inject', named('9007199254740993'))).toMatchObject([400, { code: 'invalid_event' }]);
-    const large = { output_events: [{ fields: { v: 12345678901234567890 } }] };
+    const large = { output_events: [{ fields: { v: 12345678901234567168 } }] };
     expect(await inject('inject', named('12345678901234567890.0'))).toMatchObject([200, large]);
     const batch = `{"pipeline": "${pipeline}", "events": [${event('1e999')} , ${event('12345678901234567890.0')}]}`;
-    expect(await inject('inject-batch', batch)).toMatchObject([200, { accepted: 1, errors: [{ index: 0, code: 'invalid_event' }], ...large }]);
+    expect(await inject('inject-batch', batch)).toMatchObject([
+      200,
+      { accepted: 1, errors: [{ index: 0, code: 'invalid_event' }], ...large },
+    ]);
     const lines = JSON.stringify({ pipeline, events_text: 'T { k: "a", v: 12345678901234567890.0 }' });
     expect(await inject('inject-batch', lines)).toMatchObject([200, { accepted: 1, ...large }]);
   }
@@ -100,5 +103,19 @@ it('takes numbers as they are written, alone and with others, for one replica an
     400,
     { code: 'validation_error' },
   ]);
+  expect((await cluster('DELETE', '/pipeline-groups/numbers')).status).toBe(200);
+
+  const next = { name: 'next', source: 'event S:\n    v: float\nstream Sum = S.window(3).aggregate(sum: sum(v)).emit(sum: sum)' };
+  const routes = [{ from_pipeline: 'one', to_pipeline: 'next', event_types: ['S'] }];
+  const routed = await cluster('POST', '/pipeline-groups', { name: 'numbers', pipelines: [pipelines[0], next], routes });
+  expect(routed.status).toBe(201);
+  expect(await inject('inject-batch', `{"events":[${[event('1e16'), event('12345678901234567890.0'), event('2')]}]}`)).toMatchObject([
+    200,
+    { accepted: 3 },
+  ]);
+  await vi.waitFor(async () => {
+    const { pipelines: all } = (await cluster('GET', '/metrics')).body;
+    expect(all).toContainEqual(expect.objectContaining({ pipeline: 'next', events_in: 3, events_out: 1 }));
+  }, wait);
   expect((await cluster('DELETE', '/pipeline-groups/numbers')).status).toBe(200);
 }, 300_000);

@@ -1,6 +1,7 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import { fieldsToJson } from '../../../shared/events/text.ts';
 
+const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 /** Names of fields are few, and come with every event. */
 const quotedNames = new Map<string, string>();
 const QUOTED_NAMES_MAX = 10_000;
@@ -11,7 +12,7 @@ export function fieldsJson(fields: Fields): string {
   for (const [name, value] of fields) {
     text += text === '' ? '{' : ',';
     text += quotedNames.get(name) ?? quoted(name);
-    if (typeof value === 'number') text += Number.isFinite(value) ? value : 'null';
+    if (typeof value === 'number' && value <= SAFE_MAX && value >= -SAFE_MAX) text += value;
     else if (typeof value === 'string') text += JSON.stringify(value);
     else if (value === null || typeof value === 'boolean') text += value;
     else return fieldsToJson(fields);
