@@ -3,6 +3,8 @@ import { placementId, type Worker } from '../state/cluster-state.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Observed } from './view.ts';
 
+type PipelineMetrics = NonNullable<Heartbeat['pipeline_metrics']>[number];
+
 interface WorkerReport {
   readonly incarnation: string;
   readonly heartbeat: Heartbeat;
@@ -26,8 +28,7 @@ export class Observations {
     const held = new Map<string, Observed>();
     for (const told of heartbeat.pipelines ?? []) held.set(idOf(told), told);
     const seconds = before && (atMs - before.atMs) / 1_000;
-    const more = (heartbeat.events_processed ?? 0) - (before?.heartbeat.events_processed ?? 0);
-    const eventsPerSecond = seconds ? Math.max(0, more) / seconds : undefined;
+    const eventsPerSecond = before && seconds ? moreEvents(before.heartbeat, heartbeat) / seconds : undefined;
     this.#reports.set(worker.id, { incarnation: worker.incarnation, heartbeat, held, atMs, eventsPerSecond });
   }
 
@@ -50,6 +51,16 @@ export class Observations {
     const report = this.#reports.get(id);
     return report?.incarnation === incarnation ? report : undefined;
   }
+}
+
+/** Events that were processed between two heartbeats. A pipeline that came meanwhile brought its counts along with its state. */
+function moreEvents(before: Heartbeat, after: Heartbeat): number {
+  const key = ({ group, pipeline, replica }: PipelineMetrics): string => JSON.stringify([group, pipeline, replica]);
+  const known = new Map(before.pipeline_metrics?.map((one) => [key(one), one.events_in]));
+  const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0);
+  const ofPlacements = after.pipeline_metrics?.map((one) => Math.max(0, one.events_in - (known.get(key(one)) ?? one.events_in))) ?? [];
+  const ofOthers = (beat: Heartbeat): number => (beat.events_processed ?? 0) - sum(beat.pipeline_metrics?.map((one) => one.events_in) ?? []);
+  return sum(ofPlacements) + Math.max(0, ofOthers(after) - ofOthers(before));
 }
 
 /** Workers name placements; one that does not has only the parts. */

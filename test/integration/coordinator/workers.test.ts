@@ -89,7 +89,7 @@ it('takes numbers as they are written, alone and with others, for one replica an
     const named = (v: string) => `{"pipeline":"${pipeline}",${event(v).slice(1)}`;
     expect(await inject('inject', named('1e999'))).toMatchObject([400, { code: 'invalid_event' }]);
     expect(await inject('inject', named('9007199254740993'))).toMatchObject([400, { code: 'invalid_event' }]);
-    const large = { output_events: [{ fields: { v: 12345678901234567168 } }] };
+    const large = { output_events: [{ fields: { v: Number('12345678901234567890') } }] };
     expect(await inject('inject', named('12345678901234567890.0'))).toMatchObject([200, large]);
     const batch = `{"pipeline": "${pipeline}", "events": [${event('1e999')} , ${event('12345678901234567890.0')}]}`;
     expect(await inject('inject-batch', batch)).toMatchObject([
