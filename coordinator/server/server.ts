@@ -130,7 +130,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...migrationRoutes(requests, controller),
     ...overviewRoutes({ requests, controller, journal, scaling: policy }),
     ...checkpointRoutes(requests, checkpoints),
-    ...connectorRoutes(requests),
+    ...connectorRoutes(requests, validate),
     ...programRoutes(validate),
   ];
   const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], tls } = options;

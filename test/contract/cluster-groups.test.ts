@@ -91,6 +91,22 @@ describe('a pipeline group', () => {
     expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
   });
 
+  it('keeps the connectors that it uses', async () => {
+    await start(1);
+    const connectors = '/api/v1/cluster/connectors';
+    for (const name of ['Hook', 'Other']) {
+      await coordinator.post(connectors, { name, connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });
+    }
+    await deploy({ pipelines: [{ name: 'p', source: `# Other\n${source}.to(Hook)` }] });
+    expect(await coordinator.request('DELETE', `${connectors}/Hook`)).toMatchObject({
+      status: 409,
+      body: { code: 'transition_refused', error: "connector 'Hook' is used by pipeline 'p' of group 'fraud'" },
+    });
+    expect(await coordinator.request('DELETE', `${connectors}/Other`)).toMatchObject({ status: 200, body: { deleted: true } });
+    await coordinator.request('DELETE', `${groupsPath}/fraud`);
+    expect(await coordinator.request('DELETE', `${connectors}/Hook`)).toMatchObject({ status: 200 });
+  });
+
   it('without workers is refused, or waits for one', async () => {
     await start(0);
     expect(await deploy()).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });

@@ -11,6 +11,7 @@ import { type ClusterRequests, consistencyParameter } from '../cluster-requests.
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { connectorWire } from '../wire.ts';
 import { leaderErrors } from './leader-errors.ts';
+import { type ValidateProgram, validateWith } from './programs.ts';
 
 const tag = 'connectors';
 const connectorsPath = `${clusterPath}/connectors`;
@@ -22,7 +23,7 @@ interface Definition {
 }
 
 /** Connectors that all programs of the cluster share. */
-export function connectorRoutes(requests: ClusterRequests): readonly ClusterRoute[] {
+export function connectorRoutes(requests: ClusterRequests, validate: ValidateProgram): readonly ClusterRoute[] {
   return [
     clusterRoute({
       method: 'POST',
@@ -104,19 +105,40 @@ export function connectorRoutes(requests: ClusterRequests): readonly ClusterRout
       method: 'DELETE',
       path: `${connectorsPath}/{name}`,
       operation: 'deleteConnector',
-      summary: 'Remove a connector of the cluster',
+      summary: 'Remove a connector of the cluster that no pipeline uses',
       tag,
       access: 'key',
       success: { 200: deletedSchema },
-      errors: ['connector_not_found', 'session_expired', ...leaderErrors],
+      errors: ['connector_not_found', 'transition_refused', 'session_expired', 'quota_exceeded', 'queue_full', ...leaderErrors],
       idempotency: 'handler',
       isAudited: true,
-      handle: (call) => {
+      handle: async (call) => {
         const payload = { name: namedIn(call.params.name) };
+        if (!requests.isForwarded(call)) await requireUnused(requests, validate, { name: payload.name, signal: call.signal });
         return requests.change(call, { type: 'DeleteConnector', payload }, () => new Answer(200, { deleted: true }));
       },
     }),
   ];
+}
+
+/** Without it a pipeline would run until it is moved, and not begin there. @throws CepError `transition_refused` */
+async function requireUnused(
+  { group }: ClusterRequests,
+  validate: ValidateProgram,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const all = connectorsOf(group.state);
+  const others = all.filter((connector) => connector.name !== name);
+  for (const { name: groupName, pipelines } of group.state.groups.values()) {
+    for (const { name: pipeline, source } of pipelines) {
+      if (others.length === all.length || !source.includes(name)) continue;
+      const [now, without] = await Promise.all([all, others].map((connectors) => validateWith(validate, { source, connectors, signal })));
+      if (!now?.valid || without?.valid) continue;
+      throw new CepError('transition_refused', `connector '${name}' is used by pipeline '${pipeline}' of group '${groupName}'`, {
+        hint: 'change the connector instead, or change or delete the group first',
+      });
+    }
+  }
 }
 
 /** Looked at before anything of it comes into the log, where no secret may stand. @throws CepError `validation_error` */

@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
-import { withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
 import {
   type groupChangeSchema as changeSchema,
   groupChangeSchema,
@@ -17,7 +16,7 @@ import { type ClusterRequests, consistencyParameter } from '../cluster-requests.
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { groupStatus, groupWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
-import type { ValidateProgram } from './programs.ts';
+import { type ValidateProgram, validateWith } from './programs.ts';
 
 const tag = 'pipeline groups';
 const groupsPath = `${clusterPath}/pipeline-groups`;
@@ -199,10 +198,10 @@ async function requireValid(
   { group }: ClusterRequests,
   { content, signal }: { readonly content: Content; readonly signal: AbortSignal },
 ): Promise<void> {
-  const connectors = connectorsOf(group.state).map(({ name, type, parameters }) => ({ name, connector_type: type, params: parameters }));
+  const connectors = connectorsOf(group.state);
   const checked = await Promise.all(
     content.pipelines.map(async ({ name, source }) => {
-      const { valid, diagnostics } = await validate({ source: withConnectors(source, connectors) }, { signal });
+      const { valid, diagnostics } = await validateWith(validate, { source, connectors, signal });
       return { name, valid, diagnostics };
     }),
   );

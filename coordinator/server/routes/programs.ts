@@ -1,5 +1,7 @@
 import type { Static } from 'typebox';
+import { withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
 import { type validateRequestSchema as requestSchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
+import type { Connector } from '../../state/cluster-state.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 
 type SentProgram = Static<typeof requestSchema>;
@@ -7,6 +9,15 @@ type Validation = Static<typeof validationSchema>;
 
 /** Checks a program apart from this thread. @throws CepError `queue_full`, `quota_exceeded` when too many are checked */
 export type ValidateProgram = (program: SentProgram, waiting: { readonly signal: AbortSignal }) => Promise<Validation>;
+
+/** As the cluster would run it: with these connectors of its own. */
+export function validateWith(
+  validate: ValidateProgram,
+  { source, connectors, signal }: { readonly source: string; readonly connectors: readonly Connector[]; readonly signal: AbortSignal },
+): Promise<Validation> {
+  const named = connectors.map(({ name, type, parameters }) => ({ name, connector_type: type, params: parameters }));
+  return validate({ source: withConnectors(source, named) }, { signal });
+}
 
 export function programRoutes(validate: ValidateProgram): readonly ClusterRoute[] {
   return [
