@@ -59,7 +59,8 @@ function moreEvents(before: Heartbeat, after: Heartbeat): number {
   const known = new Map(before.pipeline_metrics?.map((one) => [key(one), one.events_in]));
   const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0);
   const ofPlacements = after.pipeline_metrics?.map((one) => Math.max(0, one.events_in - (known.get(key(one)) ?? one.events_in))) ?? [];
-  const ofOthers = (beat: Heartbeat): number => (beat.events_processed ?? 0) - sum(beat.pipeline_metrics?.map((one) => one.events_in) ?? []);
+  const ofOthers = (beat: Heartbeat): number =>
+    (beat.events_processed ?? 0) - sum(beat.pipeline_metrics?.map((one) => one.events_in) ?? []);
   return sum(ofPlacements) + Math.max(0, ofOthers(after) - ofOthers(before));
 }
 
