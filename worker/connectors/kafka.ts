@@ -57,7 +57,7 @@ export const kafkaConnector: ConnectorType = {
     return new KafkaSink({
       writer: isTransactional ? new TransactionalWriter({ ...written, transactionalId }) : new PlainWriter(written),
       topic: textParameter(parameters, 'topic'),
-      batchMessages: Math.max(1, numberParameter(parameters, 'batch_size', BATCH_MESSAGES_DEFAULT)),
+      batchMessages: numberParameter(parameters, 'batch_size', BATCH_MESSAGES_DEFAULT),
       awaitsCheckpoint: isTransactional,
     });
   },

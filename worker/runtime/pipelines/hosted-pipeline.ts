@@ -383,7 +383,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   question({ connector, key, timeoutMs }: QuestionMessage, answer: (found: AnswerMessage['found']) => void): void {
-    this.#lookups.find(connector, decodeValue(key), AbortSignal.timeout(timeoutMs)).then(
+    this.#lookups.find(connector, decodeValue(key), AbortSignal.timeout(Math.ceil(timeoutMs))).then(
       (value) => answer({ value: encodeValue(value) }),
       (error: Error) => answer({ problem: error.message }),
     );
