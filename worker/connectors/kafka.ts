@@ -116,11 +116,9 @@ function tlsOf(
     if (path === undefined || path.startsWith('-----BEGIN ')) return path;
     const file = filePath(path);
     if (file === undefined) {
-      throw wrong(
-        name,
-        `${parameter}: the file '${path}' is not in the work directory`,
-        'name a file in the work directory, or write the PEM text itself',
-      );
+      throw new CepError('validation_error', `connector '${name}': ${parameter}: the file '${path}' is not in the work directory`, {
+        hint: 'name a file in the work directory, or write the PEM text itself',
+      });
     }
     return readPem(name, parameter, file);
   };
