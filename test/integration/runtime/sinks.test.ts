@@ -107,6 +107,25 @@ stream Alert = Tx
     expect(await under.runtime.pipelines.metrics(TENANT, id)).toMatchObject({ dlqEvents: 3 });
   });
 
+  it('counts its dead letters on after a restart, also those that came behind the last checkpoint', async () => {
+    under = await startRuntime({ stateDir });
+    const source = `${program(', retries: 0')}stream Broken = Tx.on_error(dlq).emit(sum: name - 1)\n`;
+    const id = await under.deploy(source);
+    status = 400;
+    await under.inject(id, event('Tx', { amount: 30, name: 'x' }));
+    const counted = async (): Promise<unknown[]> => [
+      (await under?.runtime.pipelines.metrics(TENANT, id))?.dlqEvents,
+      under?.runtime.scrape().connectors[0]?.dlqEvents,
+    ];
+    await until(async () => (await counted()).join() === '2,1');
+    await under.runtime.pipelines.checkpoint(TENANT, id);
+    await under.runtime.shutdown({ deadlineMs: 5_000 });
+    under = await startRuntime({ stateDir });
+    expect(await counted()).toEqual([2, 1]);
+    await under.inject(id, event('Tx', { amount: 30, name: 'x' }));
+    await until(async () => (await counted()).join() === '4,2');
+  });
+
   it('takes dead letters with it when it is deleted, and leaves those of others', async () => {
     under = await startRuntime({ stateDir });
     const ids = [await under.deploy(program(', retries: 0')), await under.deploy(program(', retries: 0'))] as const;

@@ -125,6 +125,7 @@ export class HostedPipeline implements IntakeOwner {
       mayDeliver: placing?.mayDeliver,
       onChange: () => this.#lookAtSinks(),
     });
+    if (checkpoint) sinks.countOn(checkpoint.deliveries);
     const marks = new SourceMarks(checkpoint?.sources);
     const sources = new PipelineSources({
       pipelineId,
