@@ -139,3 +139,15 @@ describe('what an engine has counted', () => {
 });
 
 const pick = ({ events_unread, watermark }: Record<string, unknown>) => ({ events_unread, watermark });
+
+describe('events by type', () => {
+  it('are counted as others beyond a thousand types', async () => {
+    const path = await service.deploy('stream Hot = A.emit(x: 1)\n', { name: 'types' });
+    const events = Array.from({ length: 1_005 }, (_, n) => ({ event_type: `T${n}`, fields: {} }));
+    await service.post(`${path}/events-batch?outputs=false`, { events });
+    await service.get(`${path}/metrics`);
+    const series = [...(await counters())].filter(([name]) => name.startsWith('cep_events_total{tenant="default",pipeline="types"'));
+    expect([series.length, series.reduce((sum, [, count]) => sum + count, 0)]).toEqual([1_001, 1_005]);
+    expect(series.at(-1)).toEqual(['cep_events_total{tenant="default",pipeline="types",event_type="other"}', 5]);
+  });
+});
