@@ -198,6 +198,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#tally.eventsProcessed;
   }
 
+  /** With those that a restore took off the count. */
+  get eventsEverProcessed(): number {
+    return this.#tally.eventsProcessed + this.#tally.eventsTakenOff;
+  }
+
   get outputEventsEmitted(): number {
     return this.#tally.outputEventsEmitted;
   }

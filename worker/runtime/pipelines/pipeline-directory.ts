@@ -279,7 +279,11 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const pipeline = this.#find(tenant, id);
     await pipeline.delete();
     this.#pipelines.delete(id);
-    this.#context.tenants.noteGone(tenant, pipeline);
+    const { eventsEverProcessed: eventsProcessed, outputEventsEmitted } = pipeline;
+    await this.#context.tenants.noteGone(tenant, { eventsProcessed, outputEventsEmitted }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#context.report({ level: 'error', message: 'Use of a tenant was not saved', fields: { tenant, reason } });
+    });
     if (!pipeline.isEphemeral)
       this.#context.report({ level: 'info', message: 'Pipeline deleted', fields: { pipeline: id, name: pipeline.name, tenant } });
   }
