@@ -479,6 +479,7 @@ export class HostedPipeline implements IntakeOwner {
   async #whileRunning<T>(action: () => Promise<T>): Promise<T> {
     this.requireRunning();
     return this.#life.exclusive(async () => {
+      if (this.#record.isDeleted) throw new CepError('pipeline_not_found', `the pipeline '${this.id}' was deleted meanwhile`);
       this.requireRunning();
       this.#catchUp();
       return action().finally(() => this.#catchUp());
