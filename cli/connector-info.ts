@@ -1,5 +1,6 @@
 import { Command, Option } from 'clipanion';
 import type { ConnectorDescriptor, ConnectorParameter, ConnectorRole } from '../shared/language/connectors/descriptor.ts';
+import { rangeText } from '../shared/language/connectors/parameter-problem.ts';
 import { parametersOf } from '../shared/language/connectors/table.ts';
 import { tableText } from './client/table.ts';
 import { ResultCommand } from './command.ts';
@@ -31,6 +32,7 @@ function dataOf({ name, aliases = [], summary, built = [], guarantees = {}, exam
     name: parameter.name,
     aliases: parameter.aliases ?? [],
     takes: parameter.words ?? parameter.kind,
+    range: rangeText(parameter) ?? null,
     default: parameter.default ?? null,
     secret: parameter.secret ?? false,
     description: parameter.summary,
@@ -46,6 +48,8 @@ function textOf(descriptor: ConnectorDescriptor): string {
   return `${name}${also}: ${summary}\n\n${promises.join('')}\n${parameters}\nExample:\n\n${example.replace(/^(?=.)/gm, '    ')}\n`;
 }
 
-function rowOf({ name, aliases = [], kind, words, default: otherwise = '', secret = false, summary }: ConnectorParameter): string[] {
-  return [[name, ...aliases].join(', '), words?.join(', ') ?? kind, otherwise, secret ? `${summary} (secret)` : summary];
+function rowOf(parameter: ConnectorParameter): string[] {
+  const { name, aliases = [], kind, words, default: otherwise = '', secret = false, summary } = parameter;
+  const takes = words?.join(', ') ?? [kind, rangeText(parameter)].filter(Boolean).join(', ');
+  return [[name, ...aliases].join(', '), takes, otherwise, secret ? `${summary} (secret)` : summary];
 }

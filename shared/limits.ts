@@ -73,6 +73,11 @@ export const limits = {
   /** Values within all `let` and `var` of a program together, characters of texts by sixteens; over it the program does not start, or the assignment fails. */
   programValuesMax: 16_777_216,
 
+  /** Sets of labels of one counter of `.tap` in a stream; what has others is counted under one set whose labels are all `other`. */
+  tapLabelSetsMax: 1_000,
+  /** Event types of one pipeline that are counted by name; events of further ones are counted as `other`. */
+  countedTypesMax: 1_000,
+
   /** Rows that wait at a time to be handed from stream to stream for one event; further ones are failures of their stream. */
   rowsWaitingMax: 1_000_000,
   /** Rows that are handed from stream to stream for one event; further ones are failures of their stream. */

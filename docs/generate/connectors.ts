@@ -4,6 +4,7 @@ import type {
   ConnectorRole,
   ConnectorValueKind,
 } from '../../shared/language/connectors/descriptor.ts';
+import { rangeText } from '../../shared/language/connectors/parameter-problem.ts';
 import { connectors, sharedParameters } from '../../shared/language/connectors/table.ts';
 import { evidence } from './connector-evidence.ts';
 import { type Fault, type FaultEvidence, faultRows, faults } from './fault-evidence.ts';
@@ -148,7 +149,7 @@ function parameterTable(parameters: readonly ConnectorParameter[]): string {
     ['parameter', 'takes', 'default', ''],
     parameters.map((parameter) => [
       codes([parameter.name, ...(parameter.aliases ?? [])]),
-      parameter.words ? codes(parameter.words) : kinds[parameter.kind],
+      parameter.words ? codes(parameter.words) : [kinds[parameter.kind], rangeText(parameter)].filter(Boolean).join(', '),
       parameter.default === undefined ? '' : code(parameter.default),
       `${sentence(parameter.summary)}${parameter.secret ? ' **Secret**: never shown in answers, logs, metrics or checkpoints.' : ''}`,
     ]),

@@ -11,7 +11,9 @@ export const eventSchema = Type.Object(
     event_type: Type.String({ minLength: 1 }),
     fields,
     timestamp: Type.Optional(Type.Union([Type.Number(), Type.String()], { description: 'Epoch milliseconds or RFC 3339.' })),
-    id: Type.Optional(Type.String({ description: 'Names the event, so that a repeat can be known.' })),
+    id: Type.Optional(
+      Type.String({ description: 'Of the sender; it has no effect. A repeated request is known by its `Idempotency-Key`.' }),
+    ),
   },
   strict,
 );

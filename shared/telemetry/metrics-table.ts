@@ -15,7 +15,11 @@ const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.
 const ofPipeline = ['tenant', 'pipeline'] as const;
 
 export const metrics = {
-  cep_events_total: { type: 'counter', help: 'Events taken, by event type.', labels: [...ofPipeline, 'event_type'] },
+  cep_events_total: {
+    type: 'counter',
+    help: 'Events taken, by event type; "other" are those of types beyond 1,000.',
+    labels: [...ofPipeline, 'event_type'],
+  },
   cep_events_processed: { type: 'counter', help: 'Events that a stream has processed.', labels: [...ofPipeline, 'stream'] },
   cep_output_events_total: {
     type: 'counter',

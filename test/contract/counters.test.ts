@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Service, uniqueName } from './service.ts';
 
@@ -22,8 +25,8 @@ afterAll(async () => {
 });
 
 /** Every series of a counter, and of a histogram, as the next scrape has it. */
-async function counters(): Promise<Map<string, number>> {
-  const text = await (await fetch(service.metricsUrl)).text();
+async function counters(of = service): Promise<Map<string, number>> {
+  const text = await (await fetch(of.metricsUrl)).text();
   const kinds = new Map([...text.matchAll(/^# TYPE (\S+) (counter|histogram)$/gm)].map(([, name = '', kind]) => [name, kind]));
   const lines = text.split('\n').map((line) => /^([a-z_]+)(\{.*\})? (\S+)$/.exec(line));
   return new Map(
@@ -97,5 +100,54 @@ describe('a counter', () => {
     expect(now.get(`cep_events_late_total{${of}}`)).toBeGreaterThan(10);
     const letters = Array.from(last).find(([series]) => series.startsWith(`cep_dlq_events_total{${of},connector="Hook"`))?.[1];
     expect(letters).toBeGreaterThan(10);
+  });
+});
+
+describe('what an engine has counted', () => {
+  it('is told after a restart, and of the streams of a changed program, before anything happens', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'cep-counters-'));
+    const program = 'event A:\n    x: int\n\nstream Hot = A.where(x > 0).emit(x: x)\n';
+    const first = await Service.start({ stateDir, hasMetrics: true });
+    const path = await first.deploy(program, { name: 'idle' });
+    const event = (type: string) => ({ event_type: type, fields: { x: 1 }, timestamp: 1_000_000 });
+    await first.post(`${path}/events-batch`, { events: [...Array.from({ length: 5 }, () => event('A')), event('B'), event('B')] });
+    await first.get(`${path}/metrics`);
+    const facts = async (of: Service) => {
+      const { totals, pipelines } = (await of.get('/api/v1/metrics')).body as {
+        totals: Record<string, unknown>;
+        pipelines: Record<string, unknown>[];
+      };
+      const series = [...(await counters(of))].filter(([name]) => /^cep_events_(total|processed|unread_total)\{/.test(name));
+      return { totals: { ...totals, state_bytes: null }, ...pick(pipelines[0] ?? {}), series };
+    };
+    const before = await facts(first);
+    expect(before).toMatchObject({ events_unread: 2, watermark: expect.any(Number) });
+    await first.close();
+
+    const second = await Service.start({ stateDir, hasMetrics: true });
+    try {
+      expect(await facts(second)).toEqual(before);
+      await second.post(`${path}/reload`, { source: `${program}stream Cold = A.where(x < 0).emit(x: x)\n` });
+      await expect
+        .poll(async () => (await counters(second)).get('cep_events_processed{tenant="default",pipeline="idle",stream="Cold"}'))
+        .toBe(0);
+    } finally {
+      await second.close();
+      rmSync(stateDir, { recursive: true });
+    }
+  });
+});
+
+const pick = ({ events_unread, watermark }: Record<string, unknown>) => ({ events_unread, watermark });
+
+describe('events by type', () => {
+  it('are counted as others beyond a thousand types', async () => {
+    const path = await service.deploy('stream Hot = A.emit(x: 1)\n', { name: 'types' });
+    const events = Array.from({ length: 1_005 }, (_, n) => ({ event_type: `T${n}`, fields: {} }));
+    await service.post(`${path}/events-batch?outputs=false`, { events });
+    await service.get(`${path}/metrics`);
+    const series = [...(await counters())].filter(([name]) => name.startsWith('cep_events_total{tenant="default",pipeline="types"'));
+    expect([series.length, series.reduce((sum, [, count]) => sum + count, 0)]).toEqual([1_001, 1_005]);
+    expect(series.at(-1)).toEqual(['cep_events_total{tenant="default",pipeline="types",event_type="other"}', 5]);
   });
 });

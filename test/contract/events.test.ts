@@ -343,10 +343,33 @@ describe('the quota of events per second', () => {
   it('refuses the whole request with 429 and Retry-After: 1, and counts nothing', async () => {
     const { key } = await service.tenant({ plan: 'free' });
     const path = await service.deploy(hot, { key });
-    const many = { events: Array.from({ length: 101 }, () => reading(40)) };
-    const refused = await service.post(`${path}/events-batch`, many, { key });
-    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '1']);
-    expect((await service.get(path, { key })).body.events_processed).toBe(0);
+    const batch = (length: number) => ({ events: Array.from({ length }, () => reading(40)) });
+    const answers = await Promise.all(
+      [batch(80), batch(80), batch(80)].map((events) => service.post(`${path}/events-batch`, events, { key })),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { status, body, headers } of refused)
+      expect([status, body.code, headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '1']);
+    const [processed, rejected] = [(3 - refused.length) * 80, refused.length * 80];
+    expect((await service.get(path, { key })).body.events_processed).toBe(processed);
+    expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_processed: processed, events_rejected: rejected });
+  });
+
+  it('tells a batch that can never pass that it is too large, and not to come again', async () => {
+    const { key } = await service.tenant({ plan: 'free' });
+    const path = await service.deploy(hot, { key });
+    const { status, body, headers } = await service.post(
+      `${path}/events-batch`,
+      { events: Array.from({ length: 101 }, () => reading(40)) },
+      { key },
+    );
+    expect([status, headers.get('retry-after'), body.retry_after_seconds]).toEqual([429, null, undefined]);
+    expect(body).toMatchObject({
+      code: 'quota_exceeded',
+      error: 'found 101 events in one request, and the quota is 100 a second',
+      hint: expect.stringContaining('send smaller batches'),
+    });
     expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_processed: 0, events_rejected: 101 });
   });
 

@@ -161,9 +161,24 @@ describe('the work directory', () => {
   });
 
   it('is not left either by what a connector names', async () => {
-    const { status, text } = await deploy(`connector Out = file(path: "../out.jsonl")\n${hot.trimEnd()}.to(Out)\n`);
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(text).not.toContain(secret);
+    const named = (path: string): readonly string[] => [
+      `connector Out = file(path: "${path}")\n${hot.trimEnd()}.to(Out)\n`,
+      `connector In = file(path: "${path}")\nevent A:\n    x: int\n\nstream S = A.from(In).emit(y: x)\n`,
+    ];
+    const running = await service.deploy(hot);
+    for (const source of ['../secret.vpl', join(outside, 'out.jsonl'), 'folder/out.jsonl', 'none/out.jsonl', 'a\\u{0}b'].flatMap(named)) {
+      for (const { status, body, text } of [await deploy(source), await service.post(`${running}/reload`, { source })]) {
+        expect([source, status, body.code]).toEqual([source, 400, 'validation_error']);
+        expect(text).not.toContain(secret);
+      }
+    }
+    const certificate = 'connector K = kafka(brokers: "127.0.0.1:9", ssl_ca: "../secret.vpl")';
+    const { status, body } = await deploy(`${certificate}\n${hot.trimEnd()}.to(K, topic: "t")\n`);
+    expect([status, body.code, body.error]).toEqual([
+      400,
+      'validation_error',
+      expect.stringMatching(/ssl_ca: .* not in the work directory/),
+    ]);
   });
 });
 

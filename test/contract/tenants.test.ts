@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hot, reading, Service, serverKey, sha256, uniqueName } from './service.ts';
 
@@ -164,6 +167,46 @@ describe('every route', () => {
         ...(method === 'POST' ? { body: { name: 'x' } } : {}),
       });
       expect([method, path, status, body.code]).toEqual([method, path, 403, 'forbidden']);
+    }
+  });
+});
+
+describe('what a tenant has used', () => {
+  it('never goes down: not when a pipeline is deleted or restored, nor at a restart; and since when it is there stays', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'cep-usage-'));
+    const first = await Service.start({ stateDir });
+    const { key } = await first.tenant();
+    const program = 'event A:\n    x: int\n\nstream S = A.emit(x: x)\n';
+    const [a, b] = [await first.deploy(program, { name: 'a', key }), await first.deploy(program, { name: 'b', key })];
+    const send = async (path: string, count: number): Promise<void> => {
+      const events = Array.from({ length: count }, () => ({ event_type: 'A', fields: { x: 1 } }));
+      expect((await first.post(`${path}/events-batch?outputs=false`, { events }, { key })).body).toMatchObject({ accepted: count });
+    };
+    const used = async (service: Service) => {
+      const { events_processed, output_events_emitted } = (await service.get('/api/v1/usage', { key })).body;
+      return [events_processed, output_events_emitted];
+    };
+    await send(a, 100);
+    await send(b, 5);
+    await first.request('DELETE', a, { key });
+    expect(await used(first)).toEqual([105, 105]);
+    const { body: checkpoint } = await first.post(`${b}/checkpoint`, {}, { key });
+    await send(b, 50);
+    await first.post(`${b}/restore`, checkpoint, { key });
+    expect((await first.get(b, { key })).body.events_processed).toBe(5);
+    expect(await used(first)).toEqual([155, 155]);
+    const { body: before } = await first.get('/api/v1/tenants');
+    await first.close();
+
+    const second = await Service.start({ stateDir });
+    try {
+      expect(await used(second)).toEqual([155, 155]);
+      expect((await second.get('/api/v1/tenants')).body).toEqual(before);
+      await second.request('DELETE', b, { key });
+      expect(await used(second)).toEqual([155, 155]);
+    } finally {
+      await second.close();
+      rmSync(stateDir, { recursive: true });
     }
   });
 });

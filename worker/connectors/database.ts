@@ -106,7 +106,7 @@ function addressOf(
       database,
       user: textParameter(parameters, 'username') ?? (url.username === '' ? undefined : decoded(url.username)),
       password: textParameter(parameters, 'password') ?? (url.password === '' ? undefined : decoded(url.password)),
-      poolSize: Math.max(1, numberParameter(parameters, 'pool_size', POOL_SIZE_DEFAULT)),
+      poolSize: numberParameter(parameters, 'pool_size', POOL_SIZE_DEFAULT),
     },
   };
 }

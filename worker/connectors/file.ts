@@ -9,10 +9,8 @@ import { flagParameter, textParameter } from './parameters.ts';
 export const fileConnector: ConnectorType = {
   name: 'file',
   openSource: ({ name, topic, parameters, textFields }, { filePath = noFile }) => {
-    const path = topic === null ? undefined : filePath(topic);
-    if (path === undefined) throw outside(name, topic ?? '');
     return new FollowedFile({
-      path,
+      path: placeOf(name, topic ?? '', filePath),
       timeField: textParameter(parameters, 'time_field'),
       textFields: new Set(textFields),
       follows: !parameters.has('follow') || flagParameter(parameters, 'follow'),
@@ -21,14 +19,12 @@ export const fileConnector: ConnectorType = {
   },
   openSink: ({ name, parameters }, { filePath = noFile }) => {
     const path = textParameter(parameters, 'path') ?? textParameter(parameters, 'topic') ?? null;
-    if (path !== null && filePath(path) === undefined) throw outside(name, path);
+    if (path !== null) placeOf(name, path, filePath);
     return new AppendedFile({ path, filePath });
   },
   async *test({ name, role, topic }, { filePath = noFile }) {
-    const path = topic === null ? undefined : filePath(topic);
     if (topic === null) yield { name: 'file', untested: 'the path is not named, or made of each event' };
-    else if (path === undefined) throw outside(name, topic);
-    else yield fileStep(role, path, topic);
+    else yield fileStep(role, placeOf(name, topic, filePath), topic);
   },
 };
 
@@ -36,8 +32,17 @@ function noFile(): undefined {
   return undefined;
 }
 
-function outside(connector: string, path: string): CepError {
-  return new CepError('connector_error', `connector '${connector}': the file '${path}' is not in the work directory`, {
+/** @throws CepError `validation_error` */
+function placeOf(connector: string, path: string, filePath: (path: string) => string | undefined): string {
+  if (path.includes('\0')) {
+    throw new CepError(
+      'validation_error',
+      `connector '${connector}': found a path with a NUL character, expected one that a file can have`,
+    );
+  }
+  const place = filePath(path);
+  if (place !== undefined) return place;
+  throw new CepError('validation_error', `connector '${connector}': the file '${path}' is not in the work directory`, {
     hint: 'name a file in a folder that exists in the work directory (--workdir)',
   });
 }

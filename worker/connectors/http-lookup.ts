@@ -5,7 +5,7 @@ import type { Value } from '../../shared/events/value.ts';
 import { apartFromLogin } from '../../shared/outbound/url-login.ts';
 import { type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Lookup } from './connector.ts';
-import { textParameter, textsParameter } from './parameters.ts';
+import { headersParameter, textParameter } from './parameters.ts';
 import { requireReachable } from './reachable-host.ts';
 
 const CONNECT_MS_MAX = 10_000;
@@ -23,7 +23,7 @@ export function openHttpLookup({ name, parameters }: ConnectorSettings, { door }
   }
   const { origin, hostname } = new URL(written.replaceAll(KEY, 'key'));
   requireReachable(name, door, [hostname]);
-  const headers = { accept: 'application/json', ...textsParameter(parameters, 'headers') };
+  const headers = { accept: 'application/json', ...headersParameter(parameters) };
   const web = new WebDoor(door, { connectMs: CONNECT_MS_MAX, silenceMs: 0 });
   return {
     find: async (key, signal) => {

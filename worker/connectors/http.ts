@@ -7,7 +7,7 @@ import { together } from './delivery/together.ts';
 import { webhookSource } from './http/webhook-source.ts';
 import { openHttpLookup } from './http-lookup.ts';
 import { atServer, withTopic } from './http-target.ts';
-import { durationParameter, numberParameter, textParameter, textsParameter } from './parameters.ts';
+import { durationParameter, headersParameter, numberParameter, textParameter } from './parameters.ts';
 import { httpSteps } from './testing/http-steps.ts';
 
 const TIMEOUT_MS_DEFAULT = 10_000;
@@ -35,8 +35,8 @@ export const httpConnector: ConnectorType = {
     return openHttpSink(name, {
       url: textParameter(parameters, 'url') ?? '',
       method: textParameter(parameters, 'method') ?? 'POST',
-      headers: textsParameter(parameters, 'headers'),
-      concurrency: Math.max(1, numberParameter(parameters, 'concurrency', 1)),
+      headers: headersParameter(parameters),
+      concurrency: numberParameter(parameters, 'concurrency', 1),
       timeoutMs: durationParameter(parameters, 'timeout', TIMEOUT_MS_DEFAULT),
       door,
       maySend: mayDeliver,
@@ -53,7 +53,7 @@ export const httpConnector: ConnectorType = {
       yield { name: 'name', untested: 'it connects to nothing: others send to the server' };
       return;
     }
-    const headers = textsParameter(parameters, 'headers');
+    const headers = headersParameter(parameters);
     const { address, login } = addressOf(name, textParameter(parameters, 'url') ?? '', headers);
     yield* httpSteps({
       door,

@@ -57,7 +57,7 @@ export const kafkaConnector: ConnectorType = {
     return new KafkaSink({
       writer: isTransactional ? new TransactionalWriter({ ...written, transactionalId }) : new PlainWriter(written),
       topic: textParameter(parameters, 'topic'),
-      batchMessages: Math.max(1, numberParameter(parameters, 'batch_size', BATCH_MESSAGES_DEFAULT)),
+      batchMessages: numberParameter(parameters, 'batch_size', BATCH_MESSAGES_DEFAULT),
       awaitsCheckpoint: isTransactional,
     });
   },
@@ -116,11 +116,9 @@ function tlsOf(
     if (path === undefined || path.startsWith('-----BEGIN ')) return path;
     const file = filePath(path);
     if (file === undefined) {
-      throw wrong(
-        name,
-        `${parameter}: the file '${path}' is not in the work directory`,
-        'name a file in the work directory, or write the PEM text itself',
-      );
+      throw new CepError('validation_error', `connector '${name}': ${parameter}: the file '${path}' is not in the work directory`, {
+        hint: 'name a file in the work directory, or write the PEM text itself',
+      });
     }
     return readPem(name, parameter, file);
   };

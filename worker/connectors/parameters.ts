@@ -25,11 +25,10 @@ export function flagParameter(parameters: Parameters, name: string): boolean {
   return parameters.get(name) === true;
 }
 
-/** Text by name; values that are no text are left out. */
-export function textsParameter(parameters: Parameters, name: string): Record<string, string> {
-  const value = parameters.get(name) ?? null;
-  if (!isMap(value)) return {};
-  return Object.fromEntries([...value].flatMap(([key, item]) => (typeof item === 'string' ? [[key, item]] : [])));
+/** Headers by name. */
+export function headersParameter(parameters: Parameters): Record<string, string> {
+  const value = parameters.get('headers') ?? null;
+  return isMap(value) ? Object.fromEntries([...value].map(([name, item]) => [name, String(item)])) : {};
 }
 
 /** Takes the secrets of a connector out of what its code says went wrong. */

@@ -2,6 +2,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { parseDuration } from '../../shared/events/time-text.ts';
 import { Duration, isArray, isMap, kindOf, type Value } from '../../shared/events/value.ts';
 import type { ConnectorValueKind } from '../../shared/language/connectors/descriptor.ts';
+import { parameterProblem } from '../../shared/language/connectors/parameter-problem.ts';
 import { findConnector, findConnectorParameter, parametersOf } from '../../shared/language/connectors/table.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Profile, Profiles } from '../../shared/security/credentials/credentials.ts';
@@ -85,6 +86,8 @@ function parametersFrom({ properties }: Profile, settings: ConnectorSettings, pr
         `profile '${profile}': '${name}' must be ${parameter.words?.join(' or ') ?? kindTexts[parameter.kind]}, found ${foundText(value)}`,
       );
     }
+    const problem = parameterProblem(parameter, fitting);
+    if (problem) throw wrong(settings, `profile '${profile}': '${name}': found ${problem.found}, expected ${problem.expected}`);
     found.set(parameter.name, fitting);
   }
   return found;
@@ -121,7 +124,7 @@ function valueAs(kind: ConnectorValueKind, value: Value): Value | undefined {
     case 'bool':
       return typeof value === 'boolean' ? value : undefined;
     case 'list':
-      return typeof value === 'string' || isArray(value) ? value : undefined;
+      return typeof value === 'string' || (isArray(value) && value.every((item) => typeof item === 'string')) ? value : undefined;
     case 'map':
       return isMap(value) ? value : undefined;
     case 'any':

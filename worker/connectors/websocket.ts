@@ -2,7 +2,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { apartFromLogin } from '../../shared/outbound/url-login.ts';
 import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
-import { textParameter, textsParameter } from './parameters.ts';
+import { headersParameter, textParameter } from './parameters.ts';
 import { followed } from './profiles.ts';
 import type { WebSocketAddress } from './websocket/websocket-client.ts';
 import { WebSocketSink } from './websocket/websocket-sink.ts';
@@ -42,7 +42,7 @@ function addressOf({ name, parameters }: ConnectorSettings, { door }: ConnectorE
   // A fragment is none of the server's business, and no WebSocket address may have one.
   url.hash = '';
   const { address, login } = apartFromLogin(url);
-  const headers = textsParameter(parameters, 'headers');
+  const headers = headersParameter(parameters);
   if (login.authorization !== undefined && Object.keys(headers).some((header) => header.toLowerCase() === 'authorization'))
     throw new CepError('connector_error', `connector '${name}': its url holds a login and its headers another`, { hint: 'leave one out' });
   try {

@@ -26,6 +26,10 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const started = performance.now();
   const { storage, tenants, directory, context } = options;
   for (const tenant of storage.tenants) tenants.load(tenant);
+  await tenants.keepOwn(storage.tenants).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.report({ level: 'error', message: 'Age of the own tenant was not saved', fields: { reason } });
+  });
   const ids = new Set(tenants.list().map(({ id }) => id));
   for (const stored of storage.takePipelines()) {
     // The tenant was being deleted when the process ended.

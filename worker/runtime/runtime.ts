@@ -135,13 +135,13 @@ class ServerRuntime implements HostRuntime {
   }
 
   #usage(id: string): Usage {
-    const { tenant, eventsRejected, eventsBefore, outputsBefore } = this.#registry.account(id);
+    const { tenant, eventsRejected, doneBefore } = this.#registry.account(id);
     const own = this.pipelines.hosted().filter((pipeline) => pipeline.tenantId === id);
     return {
       tenantId: tenant.id,
       tenantName: tenant.name,
-      eventsProcessed: own.reduce((sum, { eventsProcessed }) => sum + eventsProcessed, eventsBefore),
-      outputEventsEmitted: own.reduce((sum, { outputEventsEmitted }) => sum + outputEventsEmitted, outputsBefore),
+      eventsProcessed: own.reduce((sum, { eventsEverProcessed }) => sum + eventsEverProcessed, doneBefore.eventsProcessed),
+      outputEventsEmitted: own.reduce((sum, { outputEventsEmitted }) => sum + outputEventsEmitted, doneBefore.outputEventsEmitted),
       activePipelines: own.filter(({ isEphemeral, isRunning }) => isRunning && !isEphemeral).length,
       eventsRejected,
       quota: tenant.quota,

@@ -1,4 +1,5 @@
 import type { ConnectorDescriptor } from './descriptor.ts';
+import { timerRange } from './parameter-problem.ts';
 
 /** Message brokers: both ends of a topic. */
 export const brokerConnectors: readonly ConnectorDescriptor[] = [
@@ -38,6 +39,7 @@ stream Large = Payment.from(Ledger, topic: "payments")
       {
         name: 'session_timeout',
         kind: 'duration',
+        ...timerRange,
         default: '10s',
         summary:
           'after this time a reader that is silent has left the group, and so long one that was killed holds its partitions; brokers allow 6s to 5m where nobody has set more',
@@ -72,8 +74,22 @@ stream Large = Payment.from(Ledger, topic: "payments")
         default: '"none"',
         summary: 'of what is written; this build refuses all but `none` and `gzip`',
       },
-      { name: 'batch_size', kind: 'int', default: '500', summary: 'messages of one write at most; what waits is written together' },
-      { name: 'linger_ms', kind: 'number', default: '0', summary: 'how long a write that is not full waits for more, ms' },
+      {
+        name: 'batch_size',
+        kind: 'int',
+        min: 1,
+        max: 100_000,
+        default: '500',
+        summary: 'messages of one write at most; what waits is written together',
+      },
+      {
+        name: 'linger_ms',
+        kind: 'number',
+        min: 0,
+        max: 60_000,
+        default: '0',
+        summary: 'how long a write that is not full waits for more, ms',
+      },
       { name: 'exactly_once', kind: 'bool', default: 'false', summary: 'writes in transactions; needs a state directory' },
       {
         name: 'transactional_id',
@@ -170,12 +186,12 @@ stream Large = Payment.from(Plant, topic: "payments/+")
     .to(Plant, topic: "alerts/payments")`,
     parameters: [
       { name: 'host', aliases: ['broker'], kind: 'str', summary: 'host of the broker' },
-      { name: 'port', kind: 'int', default: '1883', summary: 'port of the broker' },
+      { name: 'port', kind: 'int', min: 1, max: 65_535, default: '1883', summary: 'port of the broker' },
       { name: 'url', kind: 'str', summary: 'host and port in one, mqtt://host:port' },
       { name: 'topic', kind: 'str', summary: 'topic, wildcards allowed in a source' },
       { name: 'input_topic', kind: 'str', summary: 'topic of the default input (config mqtt)' },
       { name: 'output_topic', kind: 'str', summary: 'topic of outputs without .to (config mqtt)' },
-      { name: 'qos', kind: 'int', default: '1', summary: 'quality of service, 0 to 2' },
+      { name: 'qos', kind: 'int', min: 0, max: 2, default: '1', summary: 'quality of service' },
       { name: 'client_id', kind: 'str', summary: 'identity of the session of a source; a sink puts `-out` behind it' },
       { name: 'username', kind: 'str', summary: 'user' },
       { name: 'password', kind: 'str', secret: true, summary: 'password' },
@@ -213,7 +229,7 @@ stream Large = Payment.from(Ledger, topic: "payments")
       { name: 'topic', kind: 'str', summary: 'another word for the channel or stream' },
       { name: 'group', kind: 'str', summary: 'consumer group of a stream' },
       { name: 'consumer', kind: 'str', summary: 'name within the group' },
-      { name: 'max_len', kind: 'int', summary: 'entries that a written stream keeps' },
+      { name: 'max_len', kind: 'int', min: 1, summary: 'entries that a written stream keeps' },
       { name: 'key_prefix', kind: 'str', summary: 'put before the key of a look-up' },
       { name: 'username', kind: 'str', summary: 'user' },
       { name: 'password', kind: 'str', secret: true, summary: 'password' },

@@ -34,6 +34,11 @@ export interface ConnectorParameter {
   /** As a user would write it. */
   readonly default?: string;
   readonly words?: readonly string[];
+  /** The least and the most that a number may be; of a duration, in ms. */
+  readonly min?: number;
+  readonly max?: number;
+  /** What a map holds, where it is not for anything. */
+  readonly entries?: 'headers';
   /** `.to` takes it too, for what one stream sends; all others are of the connector, which its uses share. @default false */
   readonly perUse?: boolean;
   /** Its value never appears in answers, logs, metrics or checkpoints. */

@@ -1,4 +1,5 @@
 import type { ConnectorDescriptor } from './descriptor.ts';
+import { timerRange } from './parameter-problem.ts';
 
 const databaseParameters: ConnectorDescriptor['parameters'] = [
   { name: 'url', kind: 'str', secret: true, summary: 'host, database and login in one; `?sslmode=require` speaks TLS' },
@@ -7,7 +8,7 @@ const databaseParameters: ConnectorDescriptor['parameters'] = [
   { name: 'topic', kind: 'str', summary: 'another word for the table' },
   { name: 'username', aliases: ['user'], kind: 'str', summary: 'user' },
   { name: 'password', kind: 'str', secret: true, summary: 'password' },
-  { name: 'pool_size', kind: 'int', default: '4', summary: 'connections kept open at most' },
+  { name: 'pool_size', kind: 'int', min: 1, max: 1_000, default: '4', summary: 'connections kept open at most' },
 ];
 
 const database = (name: string, scheme: string, summary: string): ConnectorDescriptor => ({
@@ -68,11 +69,13 @@ stream Large = Payment.from(Incoming)
     parameters: [
       { name: 'url', aliases: ['base_url'], kind: 'str', summary: 'address; a source needs none' },
       { name: 'method', kind: 'str', words: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], default: '"POST"', summary: 'of a request' },
-      { name: 'headers', kind: 'map', secret: true, summary: 'headers of a request' },
-      { name: 'timeout', kind: 'duration', summary: 'how long an answer may take' },
+      { name: 'headers', kind: 'map', entries: 'headers', secret: true, summary: 'headers of a request' },
+      { name: 'timeout', kind: 'duration', ...timerRange, summary: 'how long an answer may take' },
       {
         name: 'concurrency',
         kind: 'int',
+        min: 1,
+        max: 1_000,
         default: '1',
         summary: 'requests of a sink at a time; with more than one they may arrive in another order',
       },
@@ -168,7 +171,7 @@ stream Large = Payment.from(Feed)
     .to(Desk)`,
     parameters: [
       { name: 'url', kind: 'str', summary: 'address, ws:// or wss://' },
-      { name: 'headers', kind: 'map', secret: true, summary: 'headers of the handshake' },
+      { name: 'headers', kind: 'map', entries: 'headers', secret: true, summary: 'headers of the handshake' },
       { name: 'topic', kind: 'str', summary: 'label: a sink puts it into each message as `topic`' },
     ],
   },

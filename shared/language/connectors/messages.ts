@@ -66,7 +66,7 @@ stream Large = Payment
     .to(Mail)`,
     parameters: [
       { name: 'host', kind: 'str', summary: 'mail server' },
-      { name: 'port', kind: 'int', summary: 'of the server (587; 465 with tls "implicit", 25 with "none")' },
+      { name: 'port', kind: 'int', min: 1, max: 65_535, summary: 'of the server (587; 465 with tls "implicit", 25 with "none")' },
       { name: 'from', kind: 'str', summary: 'sender' },
       { name: 'to', kind: 'list', summary: 'recipients' },
       { name: 'topic', kind: 'str', summary: 'another word for one recipient' },

@@ -2,6 +2,7 @@ import { brokerConnectors } from './brokers.ts';
 import type { ConnectorDescriptor, ConnectorParameter, ConnectorRole } from './descriptor.ts';
 import { endpointConnectors } from './endpoints.ts';
 import { messageConnectors } from './messages.ts';
+import { timerRange } from './parameter-problem.ts';
 
 /** Parameters that every type of connector takes. */
 export const sharedParameters: readonly ConnectorParameter[] = [
@@ -17,9 +18,9 @@ export const sharedParameters: readonly ConnectorParameter[] = [
     summary: 'fields under `data`, or at the top; `.to` takes it too',
   },
   { name: 'omit_null', kind: 'bool', default: 'false', perUse: true, summary: 'a sink leaves null fields out; `.to` takes it too' },
-  { name: 'retries', kind: 'int', default: '3', summary: 'requests after the first before a failure counts' },
-  { name: 'failure_threshold', kind: 'int', default: '5', summary: 'failures in a row that open the circuit breaker' },
-  { name: 'reset_timeout', kind: 'duration', default: '30s', summary: 'how long the breaker stays open' },
+  { name: 'retries', kind: 'int', min: 0, max: 1_000_000, default: '3', summary: 'requests after the first before a failure counts' },
+  { name: 'failure_threshold', kind: 'int', min: 1, max: 10_000, default: '5', summary: 'failures in a row that open the circuit breaker' },
+  { name: 'reset_timeout', kind: 'duration', ...timerRange, default: '30s', summary: 'how long the breaker stays open' },
 ];
 
 /** Every type of connector, in the order of the documentation. */

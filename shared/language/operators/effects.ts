@@ -31,7 +31,8 @@ export const effectOperators: readonly OperatorDescriptor[] = [
       { name: 'labels', kind: 'expressions', summary: 'fields that become labels of the counter' },
     ],
     summary: 'Looks at what passes: evaluates an expression or counts',
-    description: 'The event goes on unchanged. On a step before a `->` it sees that step’s event when a run takes it.',
+    description:
+      'The event goes on unchanged. One counter of a stream has up to 1,000 sets of label values; what has others is counted under one more, whose values are all `other`. On a step before a `->` it sees that step’s event when a run takes it.',
     example: {
       program: `${tick}stream Counted = Tick\n    .tap(counter: "ticks", labels: [symbol])\n    .emit(symbol)\n`,
       events: ticks,

@@ -70,6 +70,15 @@ describe('pipelines', () => {
       expect(under.runtime.pipelines.list(TENANT, page).pipelines.map(({ name }) => name)).not.toContain('wrong');
     });
 
+    it('is over for what still waits when a pipeline is deleted', async () => {
+      const { pipelines } = under.runtime;
+      const id = await under.deploy(large);
+      const waiting = [pipelines.delete(TENANT, id), pipelines.watch(TENANT, id, true), pipelines.reload(TENANT, id, { source: spending })];
+      const [deleted, ...others] = await Promise.allSettled(waiting);
+      expect(deleted?.status).toBe('fulfilled');
+      for (const other of others) expect(other).toMatchObject({ status: 'rejected', reason: { code: 'pipeline_not_found' } });
+    });
+
     it('takes a name once, even when two ask at the same moment', async () => {
       const both = [1, 2].map(() => under.runtime.pipelines.deploy(TENANT, { name: 'twice', source: large }));
       const outcomes = await Promise.allSettled(both);

@@ -107,6 +107,25 @@ stream Alert = Tx
     expect(await under.runtime.pipelines.metrics(TENANT, id)).toMatchObject({ dlqEvents: 3 });
   });
 
+  it('counts its dead letters on after a restart, also those that came behind the last checkpoint', async () => {
+    under = await startRuntime({ stateDir });
+    const source = `${program(', retries: 0')}stream Broken = Tx.on_error(dlq).emit(sum: name - 1)\n`;
+    const id = await under.deploy(source);
+    status = 400;
+    await under.inject(id, event('Tx', { amount: 30, name: 'x' }));
+    const counted = async (): Promise<unknown[]> => [
+      (await under?.runtime.pipelines.metrics(TENANT, id))?.dlqEvents,
+      under?.runtime.scrape().connectors[0]?.dlqEvents,
+    ];
+    await until(async () => (await counted()).join() === '2,1');
+    await under.runtime.pipelines.checkpoint(TENANT, id);
+    await under.runtime.shutdown({ deadlineMs: 5_000 });
+    under = await startRuntime({ stateDir });
+    expect(await counted()).toEqual([2, 1]);
+    await under.inject(id, event('Tx', { amount: 30, name: 'x' }));
+    await until(async () => (await counted()).join() === '4,2');
+  });
+
   it('takes dead letters with it when it is deleted, and leaves those of others', async () => {
     under = await startRuntime({ stateDir });
     const ids = [await under.deploy(program(', retries: 0')), await under.deploy(program(', retries: 0'))] as const;
@@ -233,7 +252,11 @@ describe('tenants at work', () => {
     await expect(pipelines.deploy(id, { name: 'second', source })).rejects.toMatchObject({ code: 'quota_exceeded' });
     const four = new TextEncoder().encode('{"event_type":"Tx","fields":{"n":1}}\n'.repeat(4));
     const tooMany = pipelines.inject(id, pipeline.id, { body: four, format: 'ndjson' });
-    await expect(tooMany).rejects.toMatchObject({ code: 'quota_exceeded', retryAfterSeconds: 1 });
+    await expect(tooMany).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      retryAfterSeconds: undefined,
+      hint: expect.stringContaining('smaller batches'),
+    });
     expect(tenants.usage(id)).toMatchObject({ eventsProcessed: 0, eventsRejected: 4 });
     await pipelines.inject(id, pipeline.id, { body, format: 'event' });
     expect(tenants.usage(id)).toMatchObject({ eventsProcessed: 1 });

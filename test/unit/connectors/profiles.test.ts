@@ -48,6 +48,9 @@ describe('a profile', () => {
     [{ retries: 1.5 }, /'retries' must be a whole number/],
     [{ omit_null: 'yes' }, /'omit_null' must be true or false/],
     [{ method: 'BREW' }, /'method' must be GET or POST/],
+    [{ retries: -1 }, /'retries': found -1, expected 0 to 1000000/],
+    [{ timeout: '100d' }, /'timeout': found 100d, expected 1ms to 24d/],
+    [{ headers: new Map([['a', 5]]) }, /'headers': found int for "a", expected a text/],
   ])('with %o is refused', (properties, message) => {
     expect(() => withProfile(hook(), given(properties))).toThrow(
       expect.objectContaining({ code: 'connector_error', message: expect.stringMatching(message) }),

@@ -179,6 +179,25 @@ describe('side effects', () => {
     expect(run.outputs).toHaveLength(1);
   });
 
+  it('count what has further labels than a counter may have as others, also after a restart', () => {
+    const operators = [
+      operator({ ...tap, kind: 'tap', tap: 'tap', counter: 'seen', labels: named({ k: field('k'), v: field('v') }) }),
+      operator({ ...tap, kind: 'tap', tap: 'tap', counter: 'all' }),
+      emit('S'),
+    ];
+    const first = runOf(operators);
+    for (let n = 0; n < 1_200; n++) first.push('X', n, { v: 1, k: `k${n}` });
+    const taps = (run: typeof first) => run.engine.counters().streams.get('S')?.taps ?? new Map<string, number>();
+    expect([taps(first).size, taps(first).get('seen{k="other",v="other"}'), taps(first).get('all')]).toEqual([1_002, 200, 1_200]);
+
+    const second = runOf(operators);
+    second.engine.restore(JSON.parse(JSON.stringify(first.engine.snapshot())));
+    for (const k of ['k0', 'new']) second.push('X', 2_000, { v: 1, k });
+    expect([taps(second).size, taps(second).get('seen{k="k0",v="1"}'), taps(second).get('seen{k="other",v="other"}')]).toEqual([
+      1_002, 2, 201,
+    ]);
+  });
+
   it('deliver to connectors and webhooks, and log an alert without an address', () => {
     const run = runOf([
       operator({ kind: 'to', connector: 'K', topic: field('k'), parameters: new Map([['acks', 1]]) }),

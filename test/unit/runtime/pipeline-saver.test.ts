@@ -38,7 +38,7 @@ function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
       record,
       tally: new PipelineTally(),
       answers: { save: () => [] },
-      sinks: { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined },
+      sinks: { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined, dlqEvents: 0 },
       marks: new SourceMarks(),
     },
     0,

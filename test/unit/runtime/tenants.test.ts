@@ -35,6 +35,21 @@ describe('tenants', () => {
     expect(() => registry.get(id)).toThrow(expect.objectContaining({ code: 'tenant_not_found' }));
   });
 
+  it('are loaded as earlier versions kept them, and keep what they did', async () => {
+    const kept: StoredTenant[] = [];
+    const storage = { saveTenant: async (tenant: StoredTenant) => void kept.push(tenant), deleteTenant: async () => undefined };
+    const first = new TenantRegistry(storage, 'k');
+    const { apiKey: _, keyPrefix: __, ...old } = await first.create({ name: 'acme' });
+    const registry = new TenantRegistry(storage, 'k');
+    registry.load({ ...old, keyDigest: 'ab' });
+    await registry.noteGone(old.id, { eventsProcessed: 7, outputEventsEmitted: 2 });
+    await registry.noteGone(old.id, { eventsProcessed: 1, outputEventsEmitted: 1 });
+    const again = new TenantRegistry(storage, 'k');
+    again.load(kept.at(-1) as StoredTenant);
+    expect(again.account(old.id).doneBefore).toEqual({ eventsProcessed: 8, outputEventsEmitted: 3 });
+    expect(again.get(old.id)).not.toHaveProperty('doneBefore');
+  });
+
   it('have the quota of their plan, or one of their own', async () => {
     const registry = new TenantRegistry(null, 'k');
     expect((await registry.create({ name: 'a' })).quota).toMatchObject({

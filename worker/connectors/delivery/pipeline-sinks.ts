@@ -19,7 +19,7 @@ import { type DeadLetter, type DeadLetters, eachLetter, keyOf, type LetterFilter
 import type { SavedLedger } from './ledger.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import { SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
-import { SinkTallies } from './sink-tallies.ts';
+import { type SavedLetterCounts, SinkTallies } from './sink-tallies.ts';
 
 const RETRIES_DEFAULT = 3;
 const FAILURE_THRESHOLD_DEFAULT = 5;
@@ -60,12 +60,14 @@ export interface DeliveryOrder {
   readonly trace?: TraceContext | null;
 }
 
-/** What is pending, as a checkpoint keeps it. */
+/** What is pending, and how many dead letters there were, as a checkpoint keeps it. */
 export interface SavedDeliveries {
   readonly sinks: readonly (readonly [sink: string, events: readonly OutgoingEvent[]])[];
   readonly letters: readonly DeadLetter[];
   /** Of sinks that await checkpoints; absent in those of earlier versions. */
   readonly ledgers?: readonly (readonly [sink: string, ledger: SavedLedger])[];
+  /** Absent in those of earlier versions. */
+  readonly letterCounts?: SavedLetterCounts;
 }
 
 export interface SinkStatus {
@@ -316,7 +318,14 @@ export class PipelineSinks {
     const sinks = this.#queues.flatMap(({ name, pending }) => (pending.length === 0 ? [] : [[name, [...pending]] as const]));
     const ledgers = Array.from(this.#sinks, ([name, { queue }]) => [name, queue.saveLedger()] as const);
     const kept = ledgers.flatMap(([name, ledger]) => (ledger === undefined ? [] : [[name, ledger] as const]));
-    return { sinks, letters: [...this.#letters], ...(kept.length === 0 ? {} : { ledgers: kept }) };
+    const { bySink, others } = this.#tallies.saveLetters();
+    const letterCounts = { bySink, others: others + this.#lettersOfRows };
+    return { sinks, letters: [...this.#letters], letterCounts, ...(kept.length === 0 ? {} : { ledgers: kept }) };
+  }
+
+  /** Goes on counting dead letters from where a checkpoint stands. */
+  countOn({ letterCounts }: SavedDeliveries): void {
+    if (letterCounts !== undefined) this.#tallies.loadLetters(letterCounts);
   }
 
   /** Something waits for a checkpoint that has it. */

@@ -12,6 +12,12 @@ export function newSinkTally(): SinkTally {
   return { delivered: 0, deadLetters: 0, transitions: { closed: 0, half_open: 0, open: 0 } };
 }
 
+/** How many events became dead letters. */
+export interface SavedLetterCounts {
+  readonly bySink: readonly (readonly [sink: string, deadLetters: number])[];
+  readonly others: number;
+}
+
 /** Names remembered whose sinks are gone: alerts may go to ever new servers. */
 const REMEMBERED_MAX = 1_000;
 
@@ -31,6 +37,17 @@ export class SinkTallies {
   /** Of all names there were. */
   get deadLetters(): number {
     return Array.from(this.#tallies.values()).reduce((sum, { deadLetters }) => sum + deadLetters, this.#forgottenLetters);
+  }
+
+  /** Those of each name, and of names that are forgotten. */
+  saveLetters(): SavedLetterCounts {
+    const counted = Array.from(this.#tallies, ([name, { deadLetters }]) => [name, deadLetters] as const);
+    return { bySink: counted.filter(([, deadLetters]) => deadLetters > 0), others: this.#forgottenLetters };
+  }
+
+  loadLetters({ bySink, others }: SavedLetterCounts): void {
+    for (const [name, deadLetters] of bySink) this.of(name).deadLetters = deadLetters;
+    this.#forgottenLetters = others;
   }
 
   /** Keeps those of these names, and of the others the newest. */

@@ -7,6 +7,7 @@ import type { Delivery, LogEntry, LookupRequest, ScoreRequest } from '../engine.
 import type { EmitFunction } from '../evaluate/backend.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import type { Chain } from '../streams/chain.ts';
+import type { Tapped } from '../streams/label-sets.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
 import type { Row } from './row.ts';
@@ -18,7 +19,7 @@ export interface StreamEnvironment extends OperatorEnvironment {
   deliver(delivery: Omit<Delivery, 'stream'>): void;
   log(entry: Omit<LogEntry, 'stream'>): void;
   /** Counts under a `.tap` counter. */
-  tapped(counter: string): void;
+  tapped(tapped: Tapped): void;
   /** Calls the function of a `.process`. Throws `EvaluationError`. */
   invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void;
   /** The declared type of output events of this type, if it is declared. */

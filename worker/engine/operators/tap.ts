@@ -2,6 +2,7 @@ import { fieldsToJson, toText } from '../../../shared/events/text.ts';
 import { isMap, type Value } from '../../../shared/events/value.ts';
 import type { TapPlan } from '../../../shared/language/plan/plan.ts';
 import type { LogEntry } from '../engine.ts';
+import type { Tapped } from '../streams/label-sets.ts';
 import { BasicOperator } from './basic-operator.ts';
 import { FieldExpressions } from './field-expressions.ts';
 import type { Next } from './operator.ts';
@@ -35,7 +36,7 @@ export class Tap extends BasicOperator {
 
   process(row: Row): void {
     const scope = scopeOf(row);
-    if (this.#plan.counter !== null) this.#environment.tapped(this.#counter(this.#plan.counter, row));
+    if (this.#plan.counter !== null) this.#environment.tapped({ counter: this.#plan.counter, labels: this.#labelsOf(row) });
     else this.#environment.log(this.#plan.tap === 'log' ? this.#logged(scope) : this.#printed(this.#plan.tap, scope));
     this.next.process(row);
   }
@@ -57,9 +58,8 @@ export class Tap extends BasicOperator {
     return { level, kind: 'log', message, data: this.#data === null ? scope.row.fields : this.#data(scope) };
   }
 
-  #counter(name: string, row: Row): string {
-    const labels = [...this.#labels.of(row)].map(([label, value]) => `${label}=${JSON.stringify(labelText(value))}`);
-    return labels.length === 0 ? name : `${name}{${labels.join(',')}}`;
+  #labelsOf(row: Row): Tapped['labels'] {
+    return [...this.#labels.of(row)].map(([label, value]) => [label, labelText(value)] as const);
   }
 }
 

@@ -15,6 +15,7 @@ import { lowestHold, WatermarkHold } from '../time/watermark-hold.ts';
 import { keyIn } from '../trace/deciding-values.ts';
 import type { TracedOperator } from '../trace/traced-operator.ts';
 import { Chain, type MakeLink } from './chain.ts';
+import type { Tapped } from './label-sets.ts';
 import { PartitionKey } from './partition-key.ts';
 import { raised } from './stream-counters.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
@@ -142,9 +143,9 @@ export class OperatorContext implements StreamEnvironment {
     this.#stream.program.host.log?.({ ...entry, stream: this.stream.name });
   }
 
-  tapped(counter: string): void {
-    const { counters } = this.#stream;
-    counters.taps = raised(counters.taps, counter, 1);
+  tapped(tapped: Tapped): void {
+    const { counters, labelSets } = this.#stream;
+    counters.taps = raised(counters.taps, labelSets.nameIn(counters.taps, tapped), 1);
   }
 
   invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void {

@@ -17,6 +17,7 @@ import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { CauseRecorder } from '../trace/cause-recorder.ts';
 import type { ConditionReaders } from '../trace/condition-readers.ts';
 import { ExplainRecorder } from '../trace/explain-recorder.ts';
+import { LabelSets } from './label-sets.ts';
 import { PartitionKey } from './partition-key.ts';
 import type { ResultQueue, Route } from './queue.ts';
 
@@ -62,6 +63,7 @@ export class StreamRuntime {
   readonly program: ProgramRuntime;
   readonly clock: StreamClock;
   readonly counters: StreamCounters;
+  #labelSets: LabelSets | undefined;
   /** Where the chain ends: a result of the stream. */
   readonly end: Next;
   readonly partition: PartitionKey;
@@ -79,6 +81,12 @@ export class StreamRuntime {
     this.recorder = program.isExplained ? new ExplainRecorder(plan, (expression) => program.backend.expression(expression)) : null;
     this.end = this.#endAt(() => program.route(`stream:${index}`));
     this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression, null));
+  }
+
+  /** Of what its taps count. */
+  get labelSets(): LabelSets {
+    this.#labelSets ??= new LabelSets();
+    return this.#labelSets;
   }
 
   /** The end of one branch of a fork: a result of the stream that followers of the branch see too. */

@@ -118,7 +118,7 @@ function nothingToSay(evidence: StreamEvidence, asked: string | null): string | 
     evidence.recorder.keys.length > 0
       ? `no event with key ${JSON.stringify(asked)} came`
       : `nothing is held of key ${JSON.stringify(asked)}`;
-  return `${what}; ${knownKeysText(asked, known)}`;
+  return known.length === 0 ? what : `${what}; ${knownKeysText(asked, known)}`;
 }
 
 function nothingCame({ plan, streamName }: StreamEvidence): string {

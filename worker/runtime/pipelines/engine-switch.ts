@@ -3,7 +3,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { ArrivalClock } from '../arrival-clock.ts';
 import type { CheckpointResult, ReloadReport, RestoreResult } from '../service.ts';
-import type { CheckReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
+import type { CheckReply, CountersReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
 import type { Intake } from './intake.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineSaver } from './pipeline-saver.ts';
@@ -168,9 +168,19 @@ export class EngineSwitch {
     intake.settle(true);
     clock.notBefore(createdAt);
     if (counts) this.#countOn(reply.counts);
+    else this.#count();
     intake.rebase({ sequence, state: reply.state });
     saver.isSaved(sequence);
     tally.stateBytes = reply.state.byteLength;
+  }
+
+  /** Until something happens nobody else tells of streams that are new. */
+  #count(): void {
+    const { intake, tally } = this.#parts;
+    const take = (counters: CountersReply): void => {
+      tally.counters = counters;
+    };
+    intake.call<CountersReply>((slot) => ({ kind: 'counters', slot })).then(take, () => undefined); // Its thread was lost: opening it again tells.
   }
 
   /** What the engine before counted may still be on its way; it says nothing of the one that runs now. */

@@ -125,6 +125,7 @@ export class HostedPipeline implements IntakeOwner {
       mayDeliver: placing?.mayDeliver,
       onChange: () => this.#lookAtSinks(),
     });
+    if (checkpoint) sinks.countOn(checkpoint.deliveries);
     const marks = new SourceMarks(checkpoint?.sources);
     const sources = new PipelineSources({
       pipelineId,
@@ -195,6 +196,11 @@ export class HostedPipeline implements IntakeOwner {
 
   get eventsProcessed(): number {
     return this.#tally.eventsProcessed;
+  }
+
+  /** With those that a restore took off the count. */
+  get eventsEverProcessed(): number {
+    return this.#tally.eventsProcessed + this.#tally.eventsTakenOff;
   }
 
   get outputEventsEmitted(): number {
@@ -383,7 +389,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   question({ connector, key, timeoutMs }: QuestionMessage, answer: (found: AnswerMessage['found']) => void): void {
-    this.#lookups.find(connector, decodeValue(key), AbortSignal.timeout(timeoutMs)).then(
+    this.#lookups.find(connector, decodeValue(key), AbortSignal.timeout(Math.ceil(timeoutMs))).then(
       (value) => answer({ value: encodeValue(value) }),
       (error: Error) => answer({ problem: error.message }),
     );
@@ -473,6 +479,7 @@ export class HostedPipeline implements IntakeOwner {
   async #whileRunning<T>(action: () => Promise<T>): Promise<T> {
     this.requireRunning();
     return this.#life.exclusive(async () => {
+      if (this.#record.isDeleted) throw new CepError('pipeline_not_found', `the pipeline '${this.id}' was deleted meanwhile`);
       this.requireRunning();
       this.#catchUp();
       return action().finally(() => this.#catchUp());

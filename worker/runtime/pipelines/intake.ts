@@ -233,6 +233,7 @@ export class Intake implements SlotOwner {
       );
       this.#lastSent = this.#base.sequence;
       this.#holds--;
+      this.#owner.counters(reply.counters);
       return reply;
     } catch (error) {
       this.#leave(thread);

@@ -279,7 +279,11 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const pipeline = this.#find(tenant, id);
     await pipeline.delete();
     this.#pipelines.delete(id);
-    this.#context.tenants.noteGone(tenant, pipeline);
+    const { eventsEverProcessed: eventsProcessed, outputEventsEmitted } = pipeline;
+    await this.#context.tenants.noteGone(tenant, { eventsProcessed, outputEventsEmitted }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#context.report({ level: 'error', message: 'Use of a tenant was not saved', fields: { tenant, reason } });
+    });
     if (!pipeline.isEphemeral)
       this.#context.report({ level: 'info', message: 'Pipeline deleted', fields: { pipeline: id, name: pipeline.name, tenant } });
   }
@@ -416,7 +420,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 
   #requireQuota(account: TenantAccount, events: number): void {
     this.#requireStateRoom(account);
-    if (!account.meter.take(events, performance.now())) throw this.#eventsRefusal(account);
+    if (!account.meter.take(events, performance.now())) throw this.#eventsRefusal(account, events);
   }
 
   #requireStateRoom({ tenant }: TenantAccount): void {
@@ -430,8 +434,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     }
   }
 
-  #eventsRefusal({ tenant }: TenantAccount): CepError {
+  #eventsRefusal({ tenant }: TenantAccount, events = 1): CepError {
     const { maxEventsPerSecond } = tenant.quota;
+    if (events > Math.max(1, maxEventsPerSecond)) {
+      return new CepError('quota_exceeded', `found ${events} events in one request, and the quota is ${maxEventsPerSecond} a second`, {
+        hint: 'send smaller batches: this one is too large for any second',
+      });
+    }
     return new CepError('quota_exceeded', `the tenant may send ${maxEventsPerSecond} events per second, and this second is full`, {
       retryAfterSeconds: 1,
     });

@@ -39,7 +39,7 @@ export interface SavedParts {
   readonly intake: Pick<Intake, 'save' | 'rebase' | 'forgetState' | 'base' | 'doneUpTo' | 'doneBytes' | 'isChanged'>;
   readonly tally: PipelineTally;
   readonly answers: Pick<IdempotencyWindow<InjectResult>, 'save'>;
-  readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed'>;
+  readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed' | 'dlqEvents'>;
   readonly marks: SourceMarks;
   readonly record: PipelineRecord;
 }
@@ -58,12 +58,15 @@ export class PipelineSaver {
   #hasEffect = false;
   /** What sinks had, in the checkpoint that was made last. */
   #made: { readonly sequence: number; readonly deliveries: SavedDeliveries } | undefined;
+  /** The dead letters that this one counts, or the one with which the pipeline began. */
+  #dlqEventsMade: number;
   #awaited: NodeJS.Timeout | undefined;
 
   constructor(options: SaverOptions, parts: SavedParts, storedSequence: number) {
     this.#options = options;
     this.#parts = parts;
     this.#storedSequence = storedSequence;
+    this.#dlqEventsMade = parts.sinks.dlqEvents;
   }
 
   /** Of the newest checkpoint in the storage; 0 when there is none. */
@@ -158,7 +161,7 @@ export class PipelineSaver {
 
   async #saveOnce(): Promise<boolean> {
     try {
-      if (this.#hasEffect) await this.#save();
+      if (this.#hasEffect || this.#parts.sinks.dlqEvents !== this.#dlqEventsMade) await this.#save();
       else await this.#saveIdle();
       return true;
     } catch (error) {
@@ -220,6 +223,7 @@ export class PipelineSaver {
     const sources = marks.save();
     const deliveries = sinks.save();
     this.#made = { sequence, deliveries };
+    this.#dlqEventsMade = sinks.dlqEvents;
     const rest = { counts: tally.counts(), answers: answers.save(), deliveries, sources };
     const { placed } = this.#options;
     return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed.save(sources), stateFormat: stateFormat as number }) };

@@ -17,6 +17,8 @@ export class PipelineTally {
   outputEventsEmitted = 0;
   eventsInvalid = 0;
   eventsRefused = 0;
+  /** What restores took off `eventsProcessed`. */
+  eventsTakenOff = 0;
   /** Accepted and not through: as far as their number is known before they are read. */
   eventsInFlight = 0;
   stateBytes = 0;
@@ -71,15 +73,17 @@ export class PipelineTally {
   }
 
   counts(): PipelineCounts {
-    const { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused } = this;
-    return { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused };
+    const { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff } = this;
+    return { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff };
   }
 
   /** The counts of a checkpoint; outputs go on being numbered as before. */
   restore(counters: Readonly<Record<string, number>>): void {
     const { outputEventsEmitted } = this;
+    const eventsProcessed = counters['events_processed'] ?? 0;
     this.replace({
-      eventsProcessed: counters['events_processed'] ?? 0,
+      eventsProcessed,
+      eventsTakenOff: this.eventsTakenOff + this.eventsProcessed - eventsProcessed,
       eventsInvalid: counters['events_invalid'] ?? 0,
       eventsRefused: counters['events_refused'] ?? 0,
       outputEventsEmitted,

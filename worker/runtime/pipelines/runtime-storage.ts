@@ -28,6 +28,8 @@ export interface PipelineCounts {
   readonly outputEventsEmitted: number;
   readonly eventsInvalid: number;
   readonly eventsRefused: number;
+  /** What restores took off `eventsProcessed`, for what the tenant has used; absent in those of earlier versions. */
+  readonly eventsTakenOff?: number;
 }
 
 /** One point in the life of a pipeline: everything in it belongs to the input up to `sequence`. */

@@ -43,7 +43,7 @@ export function pathInFolder(path: string, folder: ProgramFolder): string | unde
 
 /** The same for a file that need not be there: its folder must. A path that is not absolute stands in the folder. */
 export function newPathInFolder(path: string, folder: ProgramFolder): string | undefined {
-  if (folder.path === null) return undefined;
+  if (folder.path === null || path.includes('\0')) return undefined;
   const full = resolve(folder.path, path);
   if (existsSync(full)) return pathInFolder(full, folder);
   const place = realPathOf(dirname(full));

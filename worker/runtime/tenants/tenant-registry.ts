@@ -19,6 +19,13 @@ export interface StoredTenant {
   readonly createdAt: number;
   /** SHA-256 of the key, hex; null for the server's own tenant, whose key is a setting. */
   readonly keyDigest: string | null;
+  /** What its pipelines did that are gone; absent in those of earlier versions. */
+  readonly doneBefore?: TenantDone;
+}
+
+interface TenantDone {
+  readonly eventsProcessed: number;
+  readonly outputEventsEmitted: number;
 }
 
 export interface TenantStorage {
@@ -28,15 +35,16 @@ export interface TenantStorage {
 
 /** A tenant at work. */
 export interface TenantAccount {
-  readonly tenant: StoredTenant;
+  tenant: StoredTenant;
   readonly meter: EventMeter;
   /** Time for checking its programs. */
   readonly checkTime: TimeBudget;
   eventsRejected: number;
-  /** Of pipelines that are gone. */
-  eventsBefore: number;
-  outputsBefore: number;
+  /** By pipelines that are gone. */
+  doneBefore: TenantDone;
 }
+
+const NOTHING_DONE: TenantDone = { eventsProcessed: 0, outputEventsEmitted: 0 };
 
 /** Who there is, by id and by key. */
 export class TenantRegistry {
@@ -56,9 +64,20 @@ export class TenantRegistry {
     return this.#serverDigest !== null;
   }
 
-  /** Takes in a tenant that was kept. */
+  /** Takes in a tenant that was kept. Of the server's own that is when it came, and what it did; the rest is not to be kept. */
   load(tenant: StoredTenant): void {
-    this.#add(tenant);
+    const own = this.#accounts.get(tenant.id);
+    if (own === undefined) {
+      this.#add(tenant);
+      return;
+    }
+    own.tenant = { ...own.tenant, createdAt: tenant.createdAt };
+    own.doneBefore = tenant.doneBefore ?? NOTHING_DONE;
+  }
+
+  /** Keeps what it has not kept before: since when there is a tenant of the server. After `load`. @throws CepError `storage_unavailable` */
+  async keepOwn(kept: readonly StoredTenant[]): Promise<void> {
+    if (!kept.some(({ id }) => id === SERVER_TENANT)) await this.#storage?.saveTenant(this.#stored(this.account(SERVER_TENANT)));
   }
 
   authenticate(key: string | undefined): Access {
@@ -140,11 +159,19 @@ export class TenantRegistry {
   }
 
   /** A pipeline of the tenant is deleted: what it did still counts, as long as there is the tenant. */
-  noteGone(id: string, done: { readonly eventsProcessed: number; readonly outputEventsEmitted: number }): void {
+  async noteGone(id: string, { eventsProcessed, outputEventsEmitted }: TenantDone): Promise<void> {
     const account = this.#accounts.get(id);
-    if (account === undefined) return;
-    account.eventsBefore += done.eventsProcessed;
-    account.outputsBefore += done.outputEventsEmitted;
+    if (account === undefined || eventsProcessed + outputEventsEmitted === 0) return;
+    const { doneBefore } = account;
+    account.doneBefore = {
+      eventsProcessed: doneBefore.eventsProcessed + eventsProcessed,
+      outputEventsEmitted: doneBefore.outputEventsEmitted + outputEventsEmitted,
+    };
+    await this.#storage?.saveTenant(this.#stored(account));
+  }
+
+  #stored({ tenant, doneBefore }: TenantAccount): StoredTenant {
+    return { ...tenant, doneBefore };
   }
 
   /** Its key is worth nothing from here on. */
@@ -178,12 +205,11 @@ function newAccount(tenant: StoredTenant): TenantAccount {
     meter: new EventMeter(tenant.quota.maxEventsPerSecond),
     checkTime: new TimeBudget(checkMsPerMinute[tenant.plan]),
     eventsRejected: 0,
-    eventsBefore: 0,
-    outputsBefore: 0,
+    doneBefore: tenant.doneBefore ?? NOTHING_DONE,
   };
 }
 
-function publicTenant({ keyDigest, ...tenant }: StoredTenant): Tenant {
+function publicTenant({ keyDigest, doneBefore: _, ...tenant }: StoredTenant): Tenant {
   return { ...tenant, keyPrefix: keyDigest === null ? null : keyDigest.slice(0, 8) };
 }
 

@@ -2,6 +2,7 @@ import { CepError, InvariantError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
+import { limits } from '../../../shared/limits.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Engine, EngineHost, EngineSnapshot, LookupRequest, RestoreReport, StreamCounters } from '../../engine/engine.ts';
 import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
@@ -166,8 +167,9 @@ export class HostedEngine {
 
   #count(type: string, more: number): void {
     if (!this.#read.has(type)) this.#notes.unread(type, more);
-    const count = this.#eventsByType.get(type);
-    if (count !== undefined || this.#eventsByType.size < TYPES_MAX) this.#eventsByType.set(type, (count ?? 0) + more);
+    const counted = this.#eventsByType;
+    const name = counted.has(type) || counted.size < limits.countedTypesMax ? type : OTHER_TYPES;
+    counted.set(name, (counted.get(name) ?? 0) + more);
   }
 
   #countIncomplete(type: string, incomplete: readonly string[]): void {
@@ -292,8 +294,8 @@ const silentHost: EngineHost = {
   score: () => undefined,
 };
 
-/** Event types counted by name: beyond these a type is counted in the totals only. */
-const TYPES_MAX = 1_000;
+/** Counts events of types that are too many to count each. */
+const OTHER_TYPES = 'other';
 
 function streamMetrics(name: string, counters: StreamCounters): StreamMetrics {
   const { eventsIn, eventsOut, late, failures, suppressed, runsActive, rowsWaiting, runsDropped, taps } = counters;

@@ -192,6 +192,8 @@ export interface ReplyMessage {
 }
 
 export interface LoadReply {
+  /** What it counts, that of its state included. */
+  readonly counters: CountersReply;
   readonly summary: ProgramSummary;
 }
 

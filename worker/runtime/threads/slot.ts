@@ -123,7 +123,7 @@ export class Slot {
 
   #fill(engine: HostedEngine, state: Uint8Array | null): LoadReply {
     if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
-    return { summary: engine.summary };
+    return { summary: engine.summary, counters: engine.counters() };
   }
 
   #open(hosted: HostedProgram): Promise<HostedEngine> {

@@ -146,7 +146,7 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       tag,
       access: 'key',
       success: { 200: pipelineSchema },
-      errors: [...unknownPipeline, 'queue_full', 'connector_error', 'model_error', ...unstored],
+      errors: [...unknownPipeline, 'queue_full', 'validation_error', 'connector_error', 'model_error', ...unstored],
       isAudited: true,
       handle: async ({ caller, params, signal }) =>
         pipelineWire(await withWireDetails(pipelines.start(caller.tenantId, params.id, { signal }))),

@@ -1,6 +1,7 @@
-import { kindOf, type Value } from '../../../events/value.ts';
+import { isArray, kindOf, type Value } from '../../../events/value.ts';
 import type { Argument, Expression, Span } from '../../ast/nodes.ts';
 import type { ConnectorDescriptor, ConnectorRole, ConnectorValueKind } from '../../connectors/descriptor.ts';
+import { parameterProblem } from '../../connectors/parameter-problem.ts';
 import { connectors, findConnector, findConnectorParameter, parametersOf } from '../../connectors/table.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import { constantParameters } from '../constants.ts';
@@ -220,6 +221,9 @@ function checkParameters(written: readonly Argument[], values: ReadonlyMap<strin
         `\`${name.text}\` cannot be "${value}"`,
         `it is one of ${parameter.words.map((word) => `"${word}"`).join(', ')}`,
       );
+    } else {
+      const problem = value === undefined ? undefined : parameterProblem(parameter, value);
+      if (problem) context.report('E081', span, `\`${name.text}\`: found ${problem.found}, expected ${problem.expected}`);
     }
   }
 }
@@ -239,5 +243,5 @@ function fits(value: Value, kind: ConnectorValueKind): boolean {
   const actual = kindOf(value);
   if (kind === 'any' || actual === kind) return true;
   if (kind === 'number') return actual === 'int' || actual === 'float';
-  return kind === 'list' && (actual === 'str' || actual === 'array');
+  return kind === 'list' && (actual === 'str' || (isArray(value) && value.every((item) => typeof item === 'string')));
 }

@@ -1,5 +1,7 @@
+import { durationText } from '../../../events/time-text.ts';
 import { Duration, type Value } from '../../../events/value.ts';
 import type { Argument, Expression, Identifier, OperatorCall } from '../../ast/nodes.ts';
+import { timerRange } from '../../connectors/parameter-problem.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { OperatorDescriptor, OperatorParameter } from '../../operators/descriptor.ts';
 import { constantDurationMs, requireConstant } from '../constants.ts';
@@ -110,6 +112,14 @@ export function durationFor(call: BoundCall, name: string, least: 'zero' | 'posi
   if (node === undefined || ms === undefined) return undefined;
   if (ms > 0 || (ms === 0 && least === 'zero')) return ms;
   call.context.report('E081', node.span, `\`${name}\` must be ${least === 'zero' ? 'at least 0s' : 'more than 0s'}`);
+  return undefined;
+}
+
+/** The same for what a timer of the process waits for. */
+export function timerFor(call: BoundCall, name: string): number | undefined {
+  const ms = durationFor(call, name);
+  if (ms === undefined || ms <= timerRange.max) return ms;
+  call.context.report('E081', call.given.get(name)?.span ?? call.node.span, `\`${name}\` must be at most ${durationText(timerRange.max)}`);
   return undefined;
 }
 

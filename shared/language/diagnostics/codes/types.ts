@@ -72,7 +72,7 @@ export const TYPE_CODES = {
   }),
   E081: error({
     title: 'wrong parameter',
-    explanation: 'A parameter has the wrong type, is not known before the program runs, or is given twice.',
+    explanation: 'A parameter has the wrong type, is out of range, is not known before the program runs, or is given twice.',
     example: program(ORDER, 'stream Some = Order.limit("ten").emit()'),
     fix: program(ORDER, 'stream Some = Order.limit(10).emit()'),
   }),

@@ -329,6 +329,8 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
     ];
     const { engine } = run('stream S = A as a -> B as b .partition_by(k).within(1m).emit(k: a.k)\n', events, {});
     expect(engine.explain('S', 'ann').nothing).toBe('nothing is held of key "ann"; known: "bob"');
+    const { engine: empty } = run('stream S = A as a -> B as b .partition_by(k).within(1m).emit(k: a.k)\n', events.slice(0, 2), {});
+    expect(empty.explain('S', 'ann').nothing).toBe('nothing is held of key "ann"');
   });
 
   it('refuses a stream that the program has not', () => {

@@ -100,3 +100,84 @@ stream C = Login.enrich(R, key: user, fields: [role]).emit(user, role)`;
     expect(told(`${config('')}stream S = Login.emit(user)`)).toEqual([]);
   });
 });
+
+describe('a parameter with a range', () => {
+  const wrongOf = (connector: string) =>
+    checkText(`connector C = ${connector}`)
+      .diagnostics.filter(({ code }) => code === 'E081')
+      .map(({ message }) => message);
+
+  test.each([
+    ['timeout', '100d', '100d, expected 1ms to 24d'],
+    ['timeout', '0s', '0s, expected 1ms to 24d'],
+    ['reset_timeout', '-1s', '-1s, expected 1ms to 24d'],
+    ['retries', '-1', '-1, expected 0 to 1000000'],
+    ['retries', '1000000000', '1000000000, expected 0 to 1000000'],
+    ['failure_threshold', '0', '0, expected 1 to 10000'],
+    ['failure_threshold', '-5', '-5, expected 1 to 10000'],
+    ['concurrency', '0', '0, expected 1 to 1000'],
+  ])('refuses %s: %s', (name, value, problem) => {
+    expect(wrongOf(`http (url: "http://a.example/", ${name}: ${value})`)).toEqual([`\`${name}\`: found ${problem}`]);
+  });
+
+  test('of every type takes its ends, and nothing beyond', () => {
+    for (const { name: type, parameters } of connectors) {
+      for (const { name, kind, min, max } of parameters) {
+        if (!['int', 'number', 'duration'].includes(kind)) continue;
+        const unit = kind === 'duration' ? 'ms' : '';
+        const wrong = (value: number): string[] =>
+          wrongOf(`${type} (${[needed(type), `${name}: ${value}${unit}`].filter(Boolean).join(', ')})`);
+        expect([type, name, min !== undefined]).toEqual([type, name, true]);
+        expect([type, name, wrong(min as number), wrong((min as number) - 1).length]).toEqual([type, name, [], 1]);
+        if (max !== undefined) expect([type, name, wrong(max), wrong(max + 1).length]).toEqual([type, name, [], 1]);
+        if (kind === 'duration') expect(max).toBeLessThan(2 ** 31);
+      }
+    }
+  });
+
+  test('is one at `.from`, and the timeout of a look-up is one too', () => {
+    const from = `${EVENT}connector K = kafka (brokers: "b")\nstream S = Login.from(K, topic: "t", session_timeout: 30d).emit(user)`;
+    const enrich = `${EVENT}connector H = http (url: "http://a.example/")\nstream S = Login.enrich(H, key: user, fields: [a], timeout: 100d).emit(a)`;
+    expect([from, enrich].map((text) => checkText(text).diagnostics.map(({ message }) => message))).toEqual([
+      ['`session_timeout`: found 30d, expected 1ms to 24d'],
+      ['`timeout` must be at most 24d'],
+    ]);
+  });
+});
+
+describe('headers of a connector', () => {
+  test.each(['http (url: "http://a.example/"', 'websocket (url: "ws://a.example/"'])(
+    '%s: what no request can have is refused',
+    (declaration) => {
+      const messages = (headers: string): string[] =>
+        checkText(`connector C = ${declaration}, headers: ${headers})`)
+          .diagnostics.filter(({ code }) => code === 'E081')
+          .map(({ message }) => message);
+      expect(
+        ['{"a b": "x"}', '{"": "x"}', '{"a": "secret\\ny"}', '{"a": "\u20ac"}', '{"Content-Length": "5"}', '{"a": 5}', '{"a": null}'].map(
+          messages,
+        ),
+      ).toEqual([
+        ['`headers`: found a header "a b", expected names of letters, digits and hyphens'],
+        ['`headers`: found a header "", expected names of letters, digits and hyphens'],
+        ['`headers`: found a character in "a" that no header may have, expected Latin-1 text without line breaks'],
+        ['`headers`: found a character in "a" that no header may have, expected Latin-1 text without line breaks'],
+        [
+          expect.stringMatching(
+            /^`headers`: found a header "Content-Length", expected none of connection, content-length, .* which the connection sets$/,
+          ),
+        ],
+        ['`headers`: found int for "a", expected a text for each header'],
+        ['`headers`: found null for "a", expected a text for each header'],
+      ]);
+      expect(messages('{"authorization": "Bearer x", "x-a": "caf\u00e9"}')).toEqual([]);
+    },
+  );
+});
+
+test('a list holds texts alone', () => {
+  expect(checkText('connector K = kafka (brokers: ["a", 5])').diagnostics.map(({ code, message }) => [code, message])).toContainEqual([
+    'E081',
+    '`brokers` must be an array of texts, or one text with commas',
+  ]);
+});

@@ -14,6 +14,7 @@ import {
   namesFor,
   ratioFor,
   textFor,
+  timerFor,
   wordFor,
 } from '../operator-arguments.ts';
 import { scopeOf, withAdded } from '../stage.ts';
@@ -76,7 +77,7 @@ export const lowerEnrich: LowerOperator = (at) => {
   }
   const fallback = lowerGiven(at, 'fallback');
   const cacheTtlMs = durationFor(call, 'cache_ttl') ?? null;
-  const timeoutMs = durationFor(call, 'timeout') ?? 5000;
+  const timeoutMs = timerFor(call, 'timeout') ?? 5000;
   const attributes: readonly AttributeName[] = ['enrich_status', 'enrich_latency_ms'];
   const stage = withAdded(at.stage, { fields: addedFields(fields ?? []), attributes, open: fields === undefined });
   if (!connector || !key) return { plans: [], stage };
