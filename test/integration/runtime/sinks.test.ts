@@ -254,7 +254,7 @@ describe('tenants at work', () => {
     const tooMany = pipelines.inject(id, pipeline.id, { body: four, format: 'ndjson' });
     await expect(tooMany).rejects.toMatchObject({
       code: 'quota_exceeded',
-      retryAfterSeconds: undefined,
+      retryAfterSeconds: 1,
       hint: expect.stringContaining('smaller batches'),
     });
     expect(tenants.usage(id)).toMatchObject({ eventsProcessed: 0, eventsRejected: 4 });

@@ -43,19 +43,6 @@ describe('the reader of requests', () => {
     expect(entries(text, 'ndjson')).toEqual([expect.objectContaining({ timestamp: undefined })]);
   });
 
-  it.each([
-    ['"id":5', 'id', 'expected a text, found a number'],
-    ['"id":null', 'id', 'expected a text, found nothing'],
-    ['"timestmp":5', 'timestmp', 'an event has no such member: did you mean timestamp?'],
-    ['"data":{}', 'data', 'an event has no such member: did you mean fields?'],
-    ['"quite":1', 'quite', 'an event has no such member: it has event_type, fields, timestamp, id'],
-  ])('refuses %s beside the fields, but in a line as files have them', (member, field, message) => {
-    const text = `{"event_type":"A","fields":{"x":1},${member}}`;
-    expect(entries(text, 'event')).toEqual([{ field, message }]);
-    expect(entries(`{"events":[${text}]}`, 'batch')).toEqual([{ field, message }]);
-    expect(entries(text, 'ndjson').map(isProblem)).toEqual([false]);
-  });
-
   it('takes the time from a field that is named, wherever it stands, and from @timestamp', () => {
     const times = (text: string, timeField?: string): unknown => {
       const reading = reader.read(text, 'ndjson', timeField);

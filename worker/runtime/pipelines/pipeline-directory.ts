@@ -439,6 +439,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     if (events > Math.max(1, maxEventsPerSecond)) {
       return new CepError('quota_exceeded', `found ${events} events in one request, and the quota is ${maxEventsPerSecond} a second`, {
         hint: 'send smaller batches: this one is too large for any second',
+        retryAfterSeconds: 1,
       });
     }
     return new CepError('quota_exceeded', `the tenant may send ${maxEventsPerSecond} events per second, and this second is full`, {

@@ -5,7 +5,6 @@ import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
 import { printPath, UnreadableText } from '../../../shared/events/reading/scan-problem.ts';
 import { TimeFields } from '../../../shared/events/reading/time-fields.ts';
 import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
-import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { InjectFormat } from '../service.ts';
 
 /** An entry of a request: an event, or why it is none. */
@@ -179,7 +178,7 @@ class RequestScanner extends JsonScanner {
     const key = this.key();
     if (key === 'event_type') this.type = this.member(key, 1);
     else if (key === 'timestamp') this.timestamp = this.member(key, 1);
-    else if ((key === 'fields' && shape !== 'flat') || (key === 'data' && shape === 'any')) this.nested(key, shape);
+    else if (shape !== 'flat' && (key === 'fields' || key === 'data')) this.nested(key, shape);
     else this.flat.set(key, this.member(key, 1));
   }
 
@@ -200,24 +199,12 @@ class RequestScanner extends JsonScanner {
       return { field: 'event_type', message: `expected the name of the event type, found ${shown(named)}` };
     const fields = this.fieldsOf(shape);
     if (!isMap(fields)) return { field: 'fields', message: `expected an object of field values, found ${shown(fields)}` };
-    const wrong = shape === 'fields' ? this.wrongMember() : undefined;
-    if (wrong !== undefined) return wrong;
     const stated = this.timestamp === null && shape !== 'fields' ? undefined : this.timestamp;
     const timestamp = stated === undefined ? undefined : requestTime(stated);
     if (timestamp === null)
       return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(stated ?? null)}` };
     const outside = this.flat.size > 0 ? this.flat : fields;
     return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }) };
-  }
-
-  /** Of an event that gives its fields under `fields`: beside them stands nothing that would be left out unseen. */
-  private wrongMember(): RequestProblem | undefined {
-    for (const [name, value] of this.flat) {
-      if (this.times.has('', name)) continue;
-      if (name !== 'id') return { field: name, message: unknownMember(name) };
-      if (typeof value !== 'string') return { field: name, message: `expected a text, found ${shown(value)}` };
-    }
-    return undefined;
   }
 
   private flatType(): Value {
@@ -234,13 +221,6 @@ class RequestScanner extends JsonScanner {
     this.flat = new Map();
     return flat;
   }
-}
-
-const members = ['event_type', 'fields', 'timestamp', 'id'];
-
-function unknownMember(name: string): string {
-  const nearest = name === 'data' ? 'fields' : nearestName(name, members);
-  return `an event has no such member: ${nearest === undefined ? `it has ${members.join(', ')}` : `did you mean ${nearest}?`}`;
 }
 
 /** Epoch ms; null when it is no time. */
