@@ -3,7 +3,7 @@ import type { AttributeName, PatternPlan, RowReference } from '../../../../share
 import type { RecordType } from '../../../../shared/language/plan/types.ts';
 import type { Row } from '../../operators/row.ts';
 import { type Relevance, relevanceOf } from '../../patterns/watch.ts';
-import type { Columns } from '../columns.ts';
+import { type Columns, ROW_OF_EVENT } from '../columns.ts';
 import { rowOf } from '../guarded.ts';
 import type { ModuleText } from '../module-text.ts';
 import { boxed, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
@@ -132,9 +132,15 @@ export class PatternInput {
   }
 
   #argumentOf(given: Given, columns: Columns): string | Refusal {
-    if (given.of === 'row') return this.isEvent ? 'null' : rowOf(columns);
+    if (given.of === 'row') return this.#rowOf(columns);
     if (given.of === 'type') return columns.type;
     return given.of === 'causes' ? columns.causes : fieldOf(given, columns);
+  }
+
+  /** The event that is being entered by columns is made a row only where one is wanted. */
+  #rowOf(columns: Columns): string | Refusal {
+    const row = rowOf(columns);
+    return this.isEvent && row === ROW_OF_EVENT ? 'null' : row;
   }
 }
 
