@@ -77,3 +77,16 @@ test.each([
     expect(seen).toContain(text.includes('T =') ? 'T late 2' : 'S late 1');
   }
 });
+
+test.each(['k', 'at', 'took'])(
+  'streams of trends with the same windows have the same events where these come whole and `%s` is read',
+  (field) => {
+    const stream = (name: string, items: string): string =>
+      `stream ${name} = C+ as c\n    .window(4s)\n    .trend_aggregate(n: count_trends()${items})\n    .emit(n: n)\n`;
+    const declared = 'event C:\n    k: int\n    tags: [int]\n    took: duration\n    at: timestamp\n';
+    const text =
+      declared + stream('S', `, most: max_trends(c.${field})`) + stream('T', '') + stream('U', `, least: min_trends(c.${field})`);
+    const input = [200, 300].map((time) => inputEvent('C', time, { k: time, tags: [1], took: 5, at: new Timestamp(time) }));
+    expect(expectAlike(planOf(text), input, { cuts: [2], text })).toHaveLength(3);
+  },
+);

@@ -134,7 +134,7 @@ export class PatternInput {
   #argumentOf(given: Given, columns: Columns): string | Refusal {
     if (given.of === 'row') return this.#rowOf(columns);
     if (given.of === 'type') return columns.type;
-    return given.of === 'causes' ? columns.causes : fieldOf(given, columns);
+    return given.of === 'causes' ? columns.causes : this.#fieldOf(given, columns);
   }
 
   /** The event that is being entered by columns is made a row only where one is wanted. */
@@ -142,11 +142,11 @@ export class PatternInput {
     const row = rowOf(columns);
     return this.isEvent && row === ROW_OF_EVENT ? 'null' : row;
   }
-}
 
-function fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string | Refusal {
-  const value = columns.field({ kind: 'current' }, given.name);
-  if (value === undefined) return new Refusal('a field of a step is not known here');
-  if (value.as === given.as || value.isNull) return value.text;
-  return given.as === 'value' ? boxed(value) : new Refusal('a field has another type here');
+  #fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string | Refusal {
+    const value = columns.field({ kind: 'current' }, given.name, this.#record.fields.find(({ name }) => name === given.name)?.type);
+    if (value === undefined) return new Refusal('a field of a step is not known here');
+    if (value.as === given.as || value.isNull) return value.text;
+    return given.as === 'value' ? boxed(value) : new Refusal('a field has another type here');
+  }
 }
