@@ -142,7 +142,7 @@ interface NamedShape {
 }
 
 /** The names of `qualifiedFields` that stand for several things. `others`: what else has a name. */
-export function clashesOf(parts: readonly NamedShape[], others: ReadonlyMap<string, string> = new Map()): RowShape['clashes'] {
+export function clashesOf(parts: readonly NamedShape[], others: ReadonlyMap<string, string> = new Map()): NonNullable<RowShape['clashes']> {
   const meanings = new Map([...others].map(([name, what]) => [name, new Set([what])]));
   for (const { name, shape } of parts) {
     for (const field of shape.fields) {
