@@ -207,6 +207,10 @@ export class Repl {
   }
 
   async #event(text: string): Promise<void> {
+    if (/^\s*@/.test(text))
+      throw new CepError('invalid_event', '`:event` takes no `@`: an event comes at the time of the session', {
+        hint: 'move it with `:advance 1h`',
+      });
     const [result] = readerOf(this.#session).write(Buffer.from(`${text.replaceAll('\n', ' ')}\n`));
     if (result === undefined) throw new CepError('invalid_event', 'expected an event, as `Type { field: value }`');
     if (result.kind === 'unreadable') throw new CepError('invalid_event', result.diagnostic.message);

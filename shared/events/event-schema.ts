@@ -87,7 +87,9 @@ class Coercion {
       case 'duration':
         return toDuration(value, type, place);
       case 'array':
-        return isArray(value) ? this.#array(value, type.item, place) : refuse(value, type, place);
+        return isArray(value)
+          ? this.#array(value, { name: '', type: type.item, optional: type.areItemsOptional === true }, place)
+          : refuse(value, type, place);
       case 'map':
         return isMap(value) ? this.#map(value, type.value, place) : refuse(value, type, place);
       case 'record':
@@ -95,8 +97,8 @@ class Coercion {
     }
   }
 
-  #array(items: ValueArray, type: Type, parent: Place): ValueArray {
-    const coerced = items.map((item, segment) => this.field(item, { name: '', type, optional: false }, { segment, parent }));
+  #array(items: ValueArray, each: FieldType, parent: Place): ValueArray {
+    const coerced = items.map((item, segment) => this.field(item, each, { segment, parent }));
     return coerced.some((item, index) => item !== items[index]) ? coerced : items;
   }
 

@@ -134,7 +134,10 @@ function typeOf(value: Value, isFloat: boolean): Type {
   if (typeof value === 'string') return STR;
   if (typeof value === 'boolean') return BOOL;
   if (typeof value === 'number') return isFloat || !Number.isInteger(value) ? FLOAT : INT;
-  if (isArray(value)) return arrayOf(value.map((item) => typeOf(item, isFloat)).reduce((a, b) => unite(a, b, ANY), NULL));
+  if (isArray(value)) {
+    const item = value.map((one) => typeOf(one, isFloat)).reduce((a, b) => unite(a, b, ANY), NULL);
+    return arrayOf(item, value.includes(null));
+  }
   return isMap(value) ? mapOf(ANY) : ANY;
 }
 
@@ -142,7 +145,7 @@ function typeOf(value: Value, isFloat: boolean): Type {
 function unite(a: Type, b: Type, mixed: Type): Type {
   if (a.kind === 'null') return b;
   if (b.kind === 'null') return a;
-  if (a.kind === 'array' && b.kind === 'array') return arrayOf(unite(a.item, b.item, ANY));
+  if (a.kind === 'array' && b.kind === 'array') return arrayOf(unite(a.item, b.item, ANY), a.areItemsOptional || b.areItemsOptional);
   if (a.kind === b.kind) return a;
   const isNumber = (type: Type): boolean => type.kind === 'int' || type.kind === 'float';
   if (isNumber(a) && isNumber(b)) return FLOAT;
@@ -163,15 +166,16 @@ function printField({ remark, ...field }: InferredField, nullable: boolean): str
 }
 
 function printDeclared({ name, type, isNullable }: InferredField, nullable: boolean): string {
-  const printed = type.kind === 'null' ? 'str?' : printType(withoutNull(type)) + (nullable && isNullable ? '?' : '');
+  const printed = type.kind === 'null' ? 'str?' : printType(withoutNull(type, nullable)) + (nullable && isNullable ? '?' : '');
   if (isIdentifier(name)) return `${name}: ${printed}`;
   return /[`\p{Cc}\u2028\u2029]/u.test(name) || name === '' ? `# ${JSON.stringify(name)}: ${printed}` : `\`${name}\`: ${printed}`;
 }
 
 /** An array that never held an item may hold any. */
-function withoutNull(type: Type): Type {
+function withoutNull(type: Type, nullable: boolean): Type {
   if (type.kind !== 'array') return type;
-  return arrayOf(type.item.kind === 'null' ? ANY : withoutNull(type.item));
+  const isUnknown = type.item.kind === 'null';
+  return arrayOf(isUnknown ? ANY : withoutNull(type.item, nullable), nullable && type.areItemsOptional);
 }
 
 const reservedWords = new Set(['true', 'false', 'null', 'and', 'or', 'not', 'if', 'then', 'else']);

@@ -87,7 +87,7 @@ export class EventSchemas {
       requireWithinLimits(event);
       const { fields, incomplete } = this.#schemas.get(event.type)?.coerce(event.fields) ?? { fields: event.fields, incomplete: [] };
       const missing = incomplete[0];
-      if (strict && missing !== undefined) return { status: 'invalid', field: missing, message: missingMessage(missing) };
+      if (strict && missing !== undefined) return { status: 'invalid', field: missing, message: MISSING };
       const time = event.timestamp ?? this.ownTime(event.type, fields) ?? event.fallbackTime;
       return { status: 'valid', fields, time, incomplete };
     } catch (error) {
@@ -97,6 +97,4 @@ export class EventSchemas {
   }
 }
 
-function missingMessage(field: string): string {
-  return `field \`${field}\` is missing or null, expected a value: send one, or declare the field with \`?\``;
-}
+const MISSING = 'missing or null, expected a value: send one, or declare it with `?`';

@@ -16,6 +16,7 @@ const FIELD_NAMES: Choices<string> = ['a', 'b', 'id', 'price', 'symbol', 'at', '
 /** These mean something in the envelope of a JSON event. */
 const ENVELOPE_NAMES: Choices<string> = ['timestamp', 'type', 'data', 'event_type'];
 const KINDS: Choices<SimpleKind> = ['str', 'float', 'int', 'str', 'float', 'bool', 'timestamp', 'duration'];
+const WHOLE_TYPES: Choices<Type> = [{ kind: 'array', item: STR }, { kind: 'map', value: STR }, { kind: 'any' }];
 const NUMBERS: Choices<string> = (
   '1 0 -0 7 -7 42 100.0 0.5 -0.0 007 00.5 5. .5 +5 1e3 1E-2 -1.5e3 1e400 -1e400 0.1 0.000001 0.30000000000000004 94.55977888910631 1.5.2 - -. 5s ' +
   '123456789012345 1234567890123456 9007199254740991 9007199254740992 9007199254740993 -9007199254740991 -9007199254740993 ' +
@@ -133,7 +134,7 @@ function uniqueFields(tape: Tape): FieldType[] {
   const names = new Set(tape.list(0, 5, () => tape.pick(tape.chance(6) ? ENVELOPE_NAMES : FIELD_NAMES)));
   return Array.from(names, (name) => ({
     name,
-    type: tape.chance(3) ? { kind: 'array', item: STR } : { kind: tape.pick(KINDS) },
+    type: tape.chance(6) ? tape.pick(WHOLE_TYPES) : { kind: tape.pick(KINDS) },
     optional: tape.chance(10),
   }));
 }
@@ -225,6 +226,10 @@ function randomValue(tape: Tape, kind: Type['kind']): string {
       return tape.chance(60) ? String(tape.below(65_536) * tape.below(65_536)) : tape.pick(NUMBERS);
     case 'array':
       return '["a"]';
+    case 'map':
+      return '{"a": "b"}';
+    case 'any':
+      return tape.pick(['["a"]', '{"a": [1]}', '"a"', '1']);
     default:
       return tape.chance(60) ? randomDecimal(tape) : tape.pick(NUMBERS);
   }

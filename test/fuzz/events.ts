@@ -1,6 +1,7 @@
 import type { InputEvent } from '../../shared/events/event.ts';
 import type { Value } from '../../shared/events/value.ts';
 import type { Tape } from './tape.ts';
+import { addWholeField } from './whole-fields.ts';
 
 const NUMBERS: readonly [number, ...number[]] = [1, 2, 3, 0, -1, 2.5, 100, 0.1];
 const TEXTS: readonly [string, ...string[]] = ['a', 'b', '', 'ab', '😀', "'"];
@@ -24,6 +25,7 @@ function event(tape: Tape, time: number): InputEvent {
   if (type === 'B' && tape.chance(50)) fields.set('w', tape.pick(NUMBERS));
   if (type === 'D') addOddFields(tape, fields);
   if (tape.chance(8)) fields.delete('v');
+  addWholeField(tape, fields, 10);
   return { type, fields, fallbackTime: time };
 }
 

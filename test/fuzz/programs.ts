@@ -1,5 +1,6 @@
 import { expression, type Kind, type Names } from './expressions.ts';
 import type { Tape } from './tape.ts';
+import { WHOLE_FIELDS } from './whole-fields.ts';
 
 /**
  * Random programs, well-typed by construction as far as that goes: a few event types, functions, variables, and streams that
@@ -14,22 +15,28 @@ export function program(tape: Tape): string {
     streams.push(made);
     return made.text;
   });
-  return [EVENTS, ...functions, ...variables, ...texts].join('\n\n').concat('\n');
+  return [declarations(tape), ...functions, ...variables, ...texts].join('\n\n').concat('\n');
 }
 
-const EVENTS = `event A:
+/** Of some types the events come whole: one of their fields is neither number, text, bool nor time. */
+function declarations(tape: Tape): string {
+  const whole = tape.pick(['', '', 'A', 'B', 'K', 'AK']);
+  const field = tape.pick(WHOLE_FIELDS);
+  const own = (type: string): string => (whole.includes(type) ? `\n    ${field}` : '');
+  return `event A:
     id: int
     v: float
     s: str
-    ok: bool
+    ok: bool${own('A')}
 
 event B extends A:
     w: float?
-    at: timestamp?
+    at: timestamp?${own('B')}
 
 event K:
     id: int
-    v: float`;
+    v: float${own('K')}`;
+}
 
 interface Stream {
   readonly name: string;

@@ -1,21 +1,26 @@
 import type { InputEvent } from '../../shared/events/event.ts';
 import type { Value } from '../../shared/events/value.ts';
 import type { Tape } from './tape.ts';
+import { addWholeField, WHOLE_FIELDS } from './whole-fields.ts';
 
-const EVENTS = `event A:
+/** Of `whole` types the events come whole: one of their fields is neither number, text, bool nor time. */
+function declarations(whole: string, field: string): string {
+  const own = (type: string): string => (whole.includes(type) ? `\n    ${field}` : '');
+  return `event A:
     k: int
     v: float
     s: str
-    d: duration?
+    d: duration?${own('A')}
 
 event B:
     k: int
     v: float
-    s: str
+    s: str${own('B')}
 
 event C extends B:
-    at: timestamp?
+    at: timestamp?${own('C')}
 `;
+}
 
 /** What all streams of a program have in common, so that some of them share their windows. */
 interface Common {
@@ -31,10 +36,11 @@ export function trendProgram(tape: Tape, rare: number): string {
     partition: tape.pick(['', '', '.partition_by(k)', '.partition_by(s)', '.partition_by(k, s)']),
     lateness: tape.pick(['', '', '.allowed_lateness(1s)', '.allowed_lateness(4s)']),
   };
+  const declared = declarations(tape.pick(['', '', 'A', 'B', 'C', 'AB']), tape.pick(WHOLE_FIELDS));
   const heads = tape.list(1, 3, () => pattern(tape, rare));
   const streams = tape.list(1, 5, (position) => stream(tape, position, tape.pick(heads as [Head, ...Head[]]), common, rare));
   const follower = tape.chance(20) ? 'stream N = S0\n    .emit(first: n, at: timestamp, type: event_type)\n' : '';
-  return [EVENTS, ...streams, follower].join('\n');
+  return [declared, ...streams, follower].join('\n');
 }
 
 interface Head {
@@ -133,6 +139,7 @@ export function trendEvents(tape: Tape, most: number): InputEvent[] {
     if (type === 'C' && tape.chance(10)) fields.set('at', '1970-01-01T00:00:20Z');
     if (tape.chance(5)) fields.delete(tape.pick(['k', 'v', 's']));
     if (tape.chance(3)) fields.set('odd', 1);
+    addWholeField(tape, fields, 10);
     return { type, fields, fallbackTime: time };
   });
 }

@@ -120,7 +120,7 @@ function checkAllStreams(draft: Draft): void {
 }
 
 function checkAllTests(draft: Draft): void {
-  draft.tests = checkTests(draft.state.table.tests, draft.context);
+  draft.tests = checkTests(draft.state.table.tests, draft.streams.streams, draft.context);
 }
 
 function assemble({ state, loads, streams }: Draft): Plan {

@@ -1,7 +1,7 @@
 import type { GlobalPlan, LoadPlan } from '../plan/plan.ts';
 import { ANY, isAssignable, printType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
-import { UNRESOLVED } from './expressions/fold.ts';
+import { failureOf, UNRESOLVED } from './expressions/fold.ts';
 import { variableType } from './expressions/statements.ts';
 import { lowerExpression } from './lower.ts';
 import type { CheckState } from './program-context.ts';
@@ -42,6 +42,8 @@ function lowerValue(symbol: ValueSymbol, context: CheckContext, state: CheckStat
     const message = `\`${symbol.name}\` is ${printType(declared)} and cannot hold ${printType(value.type)}`;
     context.report('E062', node.value.span, message);
   }
+  const failure = failureOf(value);
+  if (failure) context.report('E062', node.value.span, `\`${symbol.name}\` cannot be evaluated: ${failure.message}`);
   const isVariable = symbol.binding === 'var';
   symbol.type = declared ?? (isVariable ? variableType(value.type) : value.type.kind === 'null' ? ANY : value.type);
   symbol.value = value;

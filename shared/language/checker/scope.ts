@@ -17,6 +17,8 @@ export interface RowShape {
   readonly event: EventSymbol | null;
   /** Names whose attribute goes before a field of that name: after a match, bare `timestamp` and `event_type` are the match's. */
   readonly attributesFirst?: readonly AttributeName[];
+  /** Names that several things would have at once, with all of these: `a_b_id` is `a.b_id` and `a_b.id`. */
+  readonly clashes?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** What a name is at one place. */

@@ -64,8 +64,17 @@ export function rowScope(shape: RowShape, aliases: readonly string[] = []): Name
 }
 
 function bareField(shape: RowShape, name: string): Meaning | undefined {
+  const clash = clashOf(shape, name);
+  if (clash !== undefined)
+    return { kind: 'refused', code: 'E034', message: clash, hint: 'read it by its alias, or give an alias another name' };
   const expression = knownField(CURRENT, shape, name);
   return expression && { kind: 'value', expression, bare: true };
+}
+
+/** That several things would have the name; undefined where that is not so. */
+export function clashOf(shape: RowShape, name: string): string | undefined {
+  const meanings = shape.clashes?.get(name);
+  return meanings && `\`${name}\` would be both ${meanings.join(' and ')}`;
 }
 
 function shapeNames(shape: RowShape): string[] {

@@ -59,9 +59,10 @@ export function openShape(type: string): RowShape {
 export function recordShape(
   description: string,
   fields: readonly FieldType[],
-  more: { readonly open?: boolean; readonly attributes?: readonly AttributeName[] } = {},
+  more: Partial<Pick<RowShape, 'open' | 'attributes' | 'clashes'>> = {},
 ): RowShape {
-  return { description, fields, open: more.open ?? false, attributes: more.attributes ?? [], event: null };
+  const { open = false, attributes = [], clashes } = more;
+  return { description, fields, open, attributes, event: null, ...(clashes && { clashes }) };
 }
 
 /** Rows of either shape (`merge`, several last steps): a field all of them know keeps its type, others are `any` and null where missing. */
@@ -113,12 +114,11 @@ function unionFields(lists: readonly (readonly FieldType[])[]): readonly FieldTy
  * The match of a pattern: `<alias>_<field>` for each alias, `match_duration_ms`, and behind them the fields of its last event
  * (`last`: the shapes of the steps that can complete it). Its own `timestamp` and `event_type` go first.
  */
-export function matchShape(aliases: readonly AliasBinding[], last: readonly RowShape[]): RowShape {
+export function matchShape(bindings: readonly AliasBinding[], last: readonly RowShape[]): RowShape {
+  const aliases = bindings.map((binding) => ({ ...binding, name: binding.alias }));
   const tail = unionShape(last);
   const own = new Map<string, FieldType>();
-  for (const { alias, shape } of aliases) {
-    for (const field of shape.fields) own.set(`${alias}_${field.name}`, { ...field, name: `${alias}_${field.name}`, optional: true });
-  }
+  for (const field of qualifiedFields(aliases)) own.set(field.name, field);
   own.set('match_duration_ms', { name: 'match_duration_ms', type: INT, optional: false });
   return {
     description: 'the match',
@@ -127,5 +127,28 @@ export function matchShape(aliases: readonly AliasBinding[], last: readonly RowS
     attributes: [...new Set<AttributeName>(['match_id', ...tail.attributes])],
     event: tail.event,
     attributesFirst: ROW_ATTRIBUTES,
+    clashes: clashesOf(aliases, new Map([['match_duration_ms', 'the duration of the match']])),
   };
+}
+
+/** `<name>_<field>` for all fields of all. */
+export function qualifiedFields(parts: readonly NamedShape[]): readonly FieldType[] {
+  return parts.flatMap(({ name, shape }) => shape.fields.map((field) => ({ ...field, name: `${name}_${field.name}`, optional: true })));
+}
+
+interface NamedShape {
+  readonly name: string;
+  readonly shape: RowShape;
+}
+
+/** The names of `qualifiedFields` that stand for several things. `others`: what else has a name. */
+export function clashesOf(parts: readonly NamedShape[], others: ReadonlyMap<string, string> = new Map()): NonNullable<RowShape['clashes']> {
+  const meanings = new Map([...others].map(([name, what]) => [name, new Set([what])]));
+  for (const { name, shape } of parts) {
+    for (const field of shape.fields) {
+      const full = `${name}_${field.name}`;
+      meanings.set(full, (meanings.get(full) ?? new Set()).add(`\`${name}.${field.name}\``));
+    }
+  }
+  return new Map([...meanings].filter(([, what]) => what.size > 1).map(([name, what]) => [name, [...what]]));
 }

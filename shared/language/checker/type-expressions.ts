@@ -45,8 +45,10 @@ export function resolveType(node: TypeExpression, context: CheckContext): Resolv
   switch (node.kind) {
     case 'OptionalType':
       return { type: resolveType(node.of, context).type, optional: true };
-    case 'ArrayType':
-      return { type: arrayOf(resolveType(node.item, context).type), optional: false };
+    case 'ArrayType': {
+      const item = resolveType(node.item, context);
+      return { type: arrayOf(item.type, item.optional), optional: false };
+    }
     case 'MapType': {
       const key = resolveType(node.key, context).type;
       if (key.kind !== 'str') context.report('E062', node.key.span, 'the keys of a map are str', 'write {str: T}');

@@ -1,10 +1,10 @@
 /**
- * The static types of the language. Null belongs to every type: `T?` matters only for the fields of an event, where it
- * decides what counts as incomplete, so optionality stands on the field and not in the type.
+ * The static types of the language. Null belongs to every type: `T?` matters only for the fields of an event and the items of
+ * their arrays, where it decides what counts as incomplete, so optionality stands on these and not in the type.
  */
 export type Type =
   | { readonly kind: SimpleKind }
-  | { readonly kind: 'array'; readonly item: Type }
+  | { readonly kind: 'array'; readonly item: Type /** `[T?]`: items may be null. */; readonly areItemsOptional?: true }
   | { readonly kind: 'map'; readonly value: Type }
   | RecordType;
 
@@ -33,14 +33,18 @@ export const TIMESTAMP: Type = { kind: 'timestamp' };
 export const DURATION: Type = { kind: 'duration' };
 export const ANY: Type = { kind: 'any' };
 export const NULL: Type = { kind: 'null' };
-export const arrayOf = (item: Type): Type => ({ kind: 'array', item });
+export const arrayOf = (item: Type, areItemsOptional = false): Type => ({
+  kind: 'array',
+  item,
+  ...(areItemsOptional && { areItemsOptional }),
+});
 export const mapOf = (value: Type): Type => ({ kind: 'map', value });
 
 /** The type as a user would write it. */
 export function printType(type: Type): string {
   switch (type.kind) {
     case 'array':
-      return `[${printType(type.item)}]`;
+      return `[${printType(type.item)}${type.areItemsOptional ? '?' : ''}]`;
     case 'map':
       return `{str: ${printType(type.value)}}`;
     case 'record':

@@ -24,6 +24,13 @@ function inferred(values: readonly string[], options: Options = {}): string | un
 }
 
 describe('inferred declarations', () => {
+  it('tell of nulls in arrays where they tell of what may be missing', () => {
+    expect(inferred(['[1, null]', '[2]'], { nullable: true })).toBe('[int?]');
+    expect(inferred(['[1]', '[[null, 2.5]]'], { nullable: true })).toBe('[any]');
+    expect(inferred(['[[1]]', '[[null, 2.5]]'], { nullable: true })).toBe('[[float?]]');
+    expect(inferred(['[1, null]'])).toBe('[int]');
+  });
+
   it('are event blocks with fields in alphabetical order and a comment with the counts', () => {
     expect(
       infer(

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { InputEvent } from '../../../shared/events/event.ts';
 import { type Admission, EventSchemas } from '../../../shared/events/schema.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
+import { check } from '../../../shared/language/checker/check.ts';
+import { SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import {
   ANY,
   arrayOf,
@@ -144,11 +146,21 @@ describe('an event that lacks a declared field', () => {
     expect(incomplete({ user, rates: new Map([['a', null]]) })).toEqual([]);
   });
 
+  it('may be null in an array whose items are declared with ?', () => {
+    const text = 'type Maybe = int?\nevent E: a: [int?], b: [Maybe], c: [[int?]], d: [int]\nstream S = E.emit(a: a)\n';
+    const declared = new EventSchemas(check(new SourceText('test.vpl', text)).plan?.events ?? []);
+    const items = [1, null];
+    const strict = admit(declared, event({ a: items, b: items, c: [items], d: [1] }), true);
+    expect(strict).toMatchObject({ status: 'valid', incomplete: [] });
+    expect(admit(declared, event({ a: items, b: items, c: [items, null], d: items }))).toMatchObject({ incomplete: ['c[]', 'd[]'] });
+    expect(admit(declared, event({ a: ['x'], b: items, c: [items], d: [1] }))).toMatchObject({ status: 'invalid', field: 'a[0]' });
+  });
+
   it('is invalid when events are strict', () => {
     expect(admit(schemas, event({}), true)).toEqual({
       status: 'invalid',
       field: 'user',
-      message: 'field `user` is missing or null, expected a value: send one, or declare the field with `?`',
+      message: 'missing or null, expected a value: send one, or declare it with `?`',
     });
     expect(admit(schemas, event({ user: 'ann' }), true).status).toBe('valid');
   });

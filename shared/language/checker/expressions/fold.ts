@@ -76,6 +76,42 @@ export interface Folding {
   readonly spend: (items: number) => void;
 }
 
+/** Why expressions over constants fail whenever they are evaluated. */
+const failures = new WeakMap<PlanExpression, EvaluationError>();
+
+/** Why the expression fails whenever it is evaluated, as far as that is known; undefined where it may not. */
+export function failureOf(expression: PlanExpression): EvaluationError | undefined {
+  const open = [expression];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const failure = failures.get(next);
+    if (failure !== undefined) return failure;
+    open.push(...alwaysEvaluated(next));
+  }
+  return undefined;
+}
+
+/** The parts that are evaluated whatever the others give. */
+function alwaysEvaluated(node: PlanExpression): readonly PlanExpression[] {
+  switch (node.kind) {
+    case 'unary':
+      return [node.operand];
+    case 'binary':
+      return [node.left, node.right];
+    case 'logical':
+      return [node.left];
+    case 'array':
+      return node.items;
+    case 'map':
+      return node.entries.map(({ value }) => value);
+    case 'member':
+      return [node.object];
+    case 'call':
+      return node.arguments;
+    default:
+      return [];
+  }
+}
+
 /**
  * The constant that an expression over constants is, else the expression itself. What fails when it is evaluated, or gives
  * something large, stays as it is.
@@ -89,8 +125,9 @@ export function fold(expression: PlanExpression, call?: Folding): PlanExpression
     call?.spend(itemsOf(value));
     return isSmall(value) ? constant(value, expression.type) : expression;
   } catch (error) {
-    if (error instanceof EvaluationError) return expression;
-    throw error;
+    if (!(error instanceof EvaluationError)) throw error;
+    failures.set(expression, error);
+    return expression;
   }
 }
 

@@ -1,10 +1,13 @@
+import type { Span } from '../../ast/nodes.ts';
 import type { AttributeName, PlanExpression } from '../../plan/plan.ts';
 import type { FieldType, RecordType, Type } from '../../plan/types.ts';
 import { ANY } from '../../plan/types.ts';
+import type { CheckContext } from '../context.ts';
 import type { AliasBinding, JoinSideBinding, NameScope, RowShape } from '../scope.ts';
 import {
   attributeType,
   CURRENT,
+  clashOf,
   extendScope,
   joinScope,
   matchScope,
@@ -14,6 +17,7 @@ import {
   slotScope,
   withRows,
 } from '../scopes.ts';
+import { clashesOf, qualifiedFields } from '../shapes.ts';
 
 /** What is known of the rows at one point of a chain: what the next operator's names mean. */
 export interface Stage {
@@ -106,13 +110,22 @@ export function resultShape(stage: Stage): RowShape {
   const { rows } = stage;
   if (rows.kind === 'plain' || rows.kind === 'step') return rows.shape;
   if (rows.kind === 'match') return rows.own;
-  const fields = rows.sides.flatMap(({ name, shape }) =>
-    shape.fields.map((field) => ({ ...field, name: `${name}_${field.name}`, optional: true })),
-  );
-  return recordShape('the result of the join', [...fields, ...rows.added.fields], {
+  return recordShape('the result of the join', [...qualifiedFields(rows.sides), ...rows.added.fields], {
+    clashes: clashesOf(rows.sides),
     open: rows.added.open || rows.sides.some(({ shape }) => shape.open),
     attributes: rows.added.attributes,
   });
+}
+
+/** The same where the rows are given under these names: none may stand for two fields. */
+export function givenShape(stage: Stage, span: Span, context: CheckContext): RowShape {
+  const shape = resultShape(stage);
+  for (const name of shape.clashes?.keys() ?? []) {
+    const hint = 'give an alias another name, or name the fields in `.emit(..)`';
+    context.report('E081', span, `the field ${clashOf(shape, name)}`, hint);
+  }
+  const { clashes: _, ...rest } = shape;
+  return rest;
 }
 
 /** The rows with further fields and attributes (`.enrich`, `.score`, `.forecast`, a window). */

@@ -24,7 +24,7 @@ import { lowerTrendAggregate } from './patterns/trends.ts';
 import type { BranchResult, Lowered, ProgramStreams, StreamDraft, StreamResult } from './program-streams.ts';
 import { RepeatedStreams } from './repeated-streams.ts';
 import { sourceRegistry } from './source-bindings.ts';
-import { resultShape, type Stage, scopeOf, typeOfShape } from './stage.ts';
+import { givenShape, type Stage, scopeOf, typeOfShape } from './stage.ts';
 import { orderStreams } from './stream-order.ts';
 
 export interface StreamsResult {
@@ -83,8 +83,9 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
   checkTimeField(start, context);
   const { plans, stage } = lowerOperators(start, draft);
   resolvePartition(partition, () => scopeOf(start.stage));
-  const resultType = resultTypeOf(symbol.node, resultShape(stage), context);
-  const shape = describe(withDeclared(resultShape(stage), resultType), symbol);
+  const given = givenShape(stage, symbol.node.name.span, context);
+  const resultType = resultTypeOf(symbol.node, given, context);
+  const shape = describe(withDeclared(given, resultType), symbol);
   countFields([shape], symbol.node.name.span, context);
   const plan: StreamPlan = {
     name: symbol.name,

@@ -191,4 +191,11 @@ export const WARNING_CODES = {
     example: program(LOGIN, 'stream Silent = Login.partition_by(user).window(5m).aggregate(n: count()).where(n == 0).emit(user: user)'),
     fix: program(LOGIN, 'stream Silent = Login as a -> NOT Login where user == a.user within 5m', '    .emit(user: a.user)'),
   }),
+  W052: warning({
+    title: 'undeclared field in a test',
+    explanation:
+      'An event of a test has a field that its type does not declare. It is kept, but nothing that reads the declared fields sees it.',
+    example: program(LOGIN, 'stream Seen = Login.emit(user: user)', 'test "seen":', '    at 0s Login { usr: "ann" }', '    expect Seen'),
+    fix: program(LOGIN, 'stream Seen = Login.emit(user: user)', 'test "seen":', '    at 0s Login { user: "ann" }', '    expect Seen'),
+  }),
 } as const;

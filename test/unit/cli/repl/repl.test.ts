@@ -137,3 +137,9 @@ it('outlives whatever is typed, and still works', async () => {
     { numRuns: 20 },
   );
 }, 60_000);
+
+it('refuses an event with an offset, which would not be heeded', async () => {
+  expect(await type(...declared, ':event @1h A { x: 5 }', ':event A { x: 6 }')).toMatch(
+    /`:event` takes no `@`[\s\S]*:advance[\s\S]*S \{ x: 6 \}/,
+  );
+});

@@ -1,6 +1,7 @@
 import type { InputEvent } from '../../../../shared/events/event.ts';
 import type { Value } from '../../../../shared/events/value.ts';
 import type { Tape } from '../../../fuzz/tape.ts';
+import { addWholeField, WHOLE_FIELDS } from '../../../fuzz/whole-fields.ts';
 
 const EVENTS = `event A:
     k: int
@@ -24,7 +25,7 @@ const DERIVED = `stream D = A
 const HEAD = `${EVENTS}\n${DERIVED}`;
 
 /** Rows of all types but `A` come whole: a field is a list, and `.limit` takes rows. */
-const WHOLE_HEAD = HEAD.replace('event B:', 'event B:\n    tags: [str]?').replace('.emit(', '.limit(1_000)\n    .emit(');
+const WHOLE_HEAD = HEAD.replace('event B:', 'event B:\n    tags: [int]?').replace('.emit(', '.limit(1_000)\n    .emit(');
 
 /** What a random pattern is made of. */
 export interface PatternKinds {
@@ -169,7 +170,8 @@ export function patternProgram(tape: Tape, kinds: PatternKinds): string {
   if (tape.chance(10)) lines.push(`.distinct(${tape.pick(reads(steps))}, within: 3s)`);
   lines.push(`.emit(${items.join(', ')})`);
   const follower = tape.chance(20) ? `\nstream N = M\n    .emit(first: o0, id: match_id, at: timestamp)\n` : '';
-  return `${kinds.head ?? HEAD}\nstream M = ${lines.join('\n    ')}\n${follower}`;
+  const head = tape.chance(25) ? HEAD.replace(tape.pick(['event A:', 'event B:']), `$&\n    ${tape.pick(WHOLE_FIELDS)}`) : HEAD;
+  return `${kinds.head ?? head}\nstream M = ${lines.join('\n    ')}\n${follower}`;
 }
 
 function step(tape: Tape, position: number, before: readonly Step[], kinds: PatternKinds, isLast: boolean): Step {
@@ -258,6 +260,7 @@ export function patternEvents(tape: Tape, most: number): InputEvent[] {
     if (type === 'C' && tape.chance(10)) fields.set('at', '1970-01-01T00:00:20Z');
     if (tape.chance(5)) fields.delete(tape.pick(['k', 'v', 's']));
     if (tape.chance(3)) fields.set('odd', 1);
+    addWholeField(tape, fields, 5);
     return { type, fields, fallbackTime: time };
   });
 }

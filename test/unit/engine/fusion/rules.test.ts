@@ -39,8 +39,8 @@ const end = fc.constantFrom(
   '.emit()',
 );
 const program = fc
-  .array(fc.tuple(condition, end), { minLength: 9, maxLength: 30 })
-  .map((streams) => `${DECLARED}\n${streams.map(([text, tail], at) => stream(at, text, tail)).join('\n')}`);
+  .tuple(fc.constantFrom('', '', '    tags: [int]?\n'), fc.array(fc.tuple(condition, end), { minLength: 9, maxLength: 30 }))
+  .map(([whole, streams]) => `${DECLARED}${whole}\n${streams.map(([text, tail], at) => stream(at, text, tail)).join('\n')}`);
 
 const plain = fc.tuple(symbol, number, number).map(([name, price, size]): [string, number | null | string][] => [
   ['symbol', name],
@@ -189,21 +189,22 @@ const textual = fc.oneof(
 const textFields = fc.record({ a: textual, b: textual, n: fc.constantFrom(0, 1, 2, 3) }, { requiredKeys: [] });
 
 describe('many streams that ask for texts', () => {
-  test.each(['', 'event Log:\n    a: str\n    b: str\n    n: int\n'])(
-    'give what they give one by one, with the same failures (%s)',
-    (declared) => {
-      const ends = fc.constantFrom('.emit(a: a)', '.emit(n: n)', '.window(2).aggregate(m: count()).emit(m: m)');
-      const rules = fc.array(fc.tuple(textCondition, ends), { minLength: 9, maxLength: 24 });
-      const property = fc.property(rules, fc.array(textFields, { maxLength: 20 }), (streams, rows) => {
-        const text = `${declared}${streams.map(([asked, tail], at) => stream(at, asked, tail, 'Log')).join('\n')}`;
-        const { plan } = check(new SourceText('rules.vpl', text));
-        fc.pre(plan !== null);
-        const input = rows.map((row, at): InputEvent => ({ type: 'Log', fields: new Map(Object.entries(row)), fallbackTime: at }));
-        expect(run(plan as Plan, input, shipped), text).toEqual(run(plan as Plan, input, reference));
-      });
-      fc.assert(property, { numRuns: 40 });
-    },
-  );
+  test.each([
+    '',
+    'event Log:\n    a: str\n    b: str\n    n: int\n',
+    'event Log:\n    a: str\n    b: str\n    n: int\n    c: {str: int}?\n',
+  ])('give what they give one by one, with the same failures (%s)', (declared) => {
+    const ends = fc.constantFrom('.emit(a: a)', '.emit(n: n)', '.window(2).aggregate(m: count()).emit(m: m)');
+    const rules = fc.array(fc.tuple(textCondition, ends), { minLength: 9, maxLength: 24 });
+    const property = fc.property(rules, fc.array(textFields, { maxLength: 20 }), (streams, rows) => {
+      const text = `${declared}${streams.map(([asked, tail], at) => stream(at, asked, tail, 'Log')).join('\n')}`;
+      const { plan } = check(new SourceText('rules.vpl', text));
+      fc.pre(plan !== null);
+      const input = rows.map((row, at): InputEvent => ({ type: 'Log', fields: new Map(Object.entries(row)), fallbackTime: at }));
+      expect(run(plan as Plan, input, shipped), text).toEqual(run(plan as Plan, input, reference));
+    });
+    fc.assert(property, { numRuns: 40 });
+  });
 
   test('that say nothing else need no code of their own, however much they differ', () => {
     const rules = Array.from({ length: 40 }, (_, at) => {

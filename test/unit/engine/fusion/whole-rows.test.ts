@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Timestamp } from '../../../../shared/events/value.ts';
+import type { Engine } from '../../../../worker/engine/engine.ts';
 import { fuse, printProgram } from '../../../../worker/engine/fusion/fuse.ts';
 import { expectAlike } from '../../../reference/seen.ts';
 import { planOf } from '../../../scenarios/run-program.ts';
@@ -54,3 +55,38 @@ test('rules over events that are not declared are found by the text that they as
     [['user'], 14],
   ]);
 });
+
+test.each([
+  ['an array', '[str]', ['a']],
+  ['a map', '{str: int}', new Map([['a', 1]])],
+  ['anything', 'any', 'a'],
+  ['a record', 'Place', new Map([['city', 'x']])],
+] as const)('trends of a type that has %s count a late event as late', (_, type, value) => {
+  const declared = `type Place:\n    city: str\nevent B:\n    k: int\nevent C:\n    k: int\n    f: ${type}\n`;
+  const alone = 'stream S = C+ as c\n    .window(4s)\n    .trend_aggregate(n: count_trends())\n    .emit(n: n)\n';
+  const behind = alone.replace('S = C+ as c\n    .window(4s)', 'T = B as b -> C+ as c\n    .within(4s)');
+  for (const text of [alone, behind, alone + behind]) {
+    const input = [
+      inputEvent('B', 4_400, { k: 1 }),
+      inputEvent('C', 4_530, { k: 7, f: value }),
+      inputEvent('C', 3_364, { k: 8, f: value }),
+      inputEvent('B', 3_364, { k: 9 }),
+    ];
+    const lateOf = (engine: Engine): string[] => [...engine.counters().streams].map(([name, { late }]) => `${name} late ${late}`);
+    const seen = expectAlike(planOf(declared + text), input, { cuts: [2], watch: { atEnd: lateOf }, text });
+    expect(seen).toContain(text.includes('T =') ? 'T late 2' : 'S late 1');
+  }
+});
+
+test.each(['k', 'at', 'took'])(
+  'streams of trends with the same windows have the same events where these come whole and `%s` is read',
+  (field) => {
+    const stream = (name: string, items: string): string =>
+      `stream ${name} = C+ as c\n    .window(4s)\n    .trend_aggregate(n: count_trends()${items})\n    .emit(n: n)\n`;
+    const declared = 'event C:\n    k: int\n    tags: [int]\n    took: duration\n    at: timestamp\n';
+    const text =
+      declared + stream('S', `, most: max_trends(c.${field})`) + stream('T', '') + stream('U', `, least: min_trends(c.${field})`);
+    const input = [200, 300].map((time) => inputEvent('C', time, { k: time, tags: [1], took: 5, at: new Timestamp(time) }));
+    expect(expectAlike(planOf(text), input, { cuts: [2], text })).toHaveLength(3);
+  },
+);

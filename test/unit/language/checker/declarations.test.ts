@@ -223,3 +223,17 @@ stream Whole = A as one -> A as two
     `);
   });
 });
+
+test('a value that fails whenever it is evaluated is refused where it is declared', () => {
+  expect(
+    problems(`const Q = sort([true, 1])
+let R = len(sort([true, 1])) + 1
+let S = if false then sort([true, 1]) else [1]
+stream Out = Q.emit(q: Q, r: R, s: S)
+`),
+  ).toMatchInlineSnapshot(`
+    "1:11 E062 \`Q\` cannot be evaluated: sort: cannot compare int with bool
+    2:9 E062 \`R\` cannot be evaluated: sort: cannot compare int with bool
+    4:14 W030 event type \`Q\` is not declared (declare it: \`event Q:\` with its fields)"
+  `);
+});

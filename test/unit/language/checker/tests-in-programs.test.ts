@@ -49,3 +49,28 @@ test "t":
     7:13 E034 unknown name \`x\`"
   `);
 });
+
+test('what no output has, and what no event declares, is said', () => {
+  const program = `event Login: user: str, n: int
+stream Alerts = Login.emit(user: user, n: n)
+stream Loose = Login.emit()
+`;
+  expect(
+    problems(`${program}test "one":
+    at 0s Login { usr: "ann", n: 1, timestamp: 5 }
+    expect no Alerts { usr: "ann" }
+    expect no Alerts { n: "1" }
+    expect no Alerts { user: 5 }
+    expect Alerts { user: null, n: 1.5 }
+    expect Loose { more: "x" }
+test "one":
+    expect no Alerts
+`),
+  ).toMatchInlineSnapshot(`
+    "5:19 W052 event \`Login\` declares no field \`usr\` (did you mean \`user\`?)
+    6:24 E034 the outputs of \`Alerts\` have no field \`usr\` (did you mean \`user\`?)
+    7:27 E062 \`n\` of \`Alerts\` is int, never this value
+    8:30 E062 \`user\` of \`Alerts\` is str, never this value
+    11:6 E007 the test \`one\` is declared twice, first in line 4"
+  `);
+});

@@ -3,7 +3,7 @@ import type { AttributeName, PatternPlan, RowReference } from '../../../../share
 import type { RecordType } from '../../../../shared/language/plan/types.ts';
 import type { Row } from '../../operators/row.ts';
 import { type Relevance, relevanceOf } from '../../patterns/watch.ts';
-import type { Columns } from '../columns.ts';
+import { type Columns, ROW_OF_EVENT } from '../columns.ts';
 import { rowOf } from '../guarded.ts';
 import type { ModuleText } from '../module-text.ts';
 import { boxed, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
@@ -132,15 +132,21 @@ export class PatternInput {
   }
 
   #argumentOf(given: Given, columns: Columns): string | Refusal {
-    if (given.of === 'row') return this.isEvent ? 'null' : rowOf(columns);
+    if (given.of === 'row') return this.#rowOf(columns);
     if (given.of === 'type') return columns.type;
-    return given.of === 'causes' ? columns.causes : fieldOf(given, columns);
+    return given.of === 'causes' ? columns.causes : this.#fieldOf(given, columns);
   }
-}
 
-function fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string | Refusal {
-  const value = columns.field({ kind: 'current' }, given.name);
-  if (value === undefined) return new Refusal('a field of a step is not known here');
-  if (value.as === given.as || value.isNull) return value.text;
-  return given.as === 'value' ? boxed(value) : new Refusal('a field has another type here');
+  /** The event that is being entered by columns is made a row only where one is wanted. */
+  #rowOf(columns: Columns): string | Refusal {
+    const row = rowOf(columns);
+    return this.isEvent && row === ROW_OF_EVENT ? 'null' : row;
+  }
+
+  #fieldOf(given: Extract<Given, { of: 'field' }>, columns: Columns): string | Refusal {
+    const value = columns.field({ kind: 'current' }, given.name, this.#record.fields.find(({ name }) => name === given.name)?.type);
+    if (value === undefined) return new Refusal('a field of a step is not known here');
+    if (value.as === given.as || value.isNull) return value.text;
+    return given.as === 'value' ? boxed(value) : new Refusal('a field has another type here');
+  }
 }

@@ -3,7 +3,7 @@ import type { ForkPlan } from '../../../plan/plan.ts';
 import { unionShape } from '../../scopes.ts';
 import { resolvePartition } from '../partition.ts';
 import { branchPartition } from '../settings.ts';
-import { plainStage, resultShape, type Stage, scopeOf } from '../stage.ts';
+import { givenShape, plainStage, resultShape, type Stage, scopeOf } from '../stage.ts';
 import { type LowerOperator, type Position, planOf } from './position.ts';
 
 /** `.fork(name: .op().op(), ..)`: what follows sees the rows of every branch. */
@@ -31,7 +31,7 @@ function lowerBranch(
   const partition = branchPartition(at.partition, value.operators, context);
   const { plans, stage } = at.lowerChain({ calls: value.operators, stage: at.stage, partition, draft, context, inBranch: true });
   if (partition.isOwn) resolvePartition(partition, () => scopeOf(at.stage));
-  draft.branches.set(name, { shape: resultShape(stage), carries: stage.carries });
+  draft.branches.set(name, { shape: givenShape(stage, span, context), carries: stage.carries });
   return [{ plan: { name, operators: plans }, stage }];
 }
 

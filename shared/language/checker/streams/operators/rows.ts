@@ -11,7 +11,7 @@ import { unwrapped } from '../../walk.ts';
 import { dottedName } from '../dotted-name.ts';
 import { expressionFor } from '../operator-arguments.ts';
 import { lowerCondition, lowerRowLambda } from '../row-lambda.ts';
-import { resultShape, scopeOf, withFields } from '../stage.ts';
+import { givenShape, scopeOf, withFields } from '../stage.ts';
 import { warnNeverZero } from './never-zero.ts';
 import { type LowerOperator, type Position, passing, planOf, rowPlan } from './position.ts';
 
@@ -82,7 +82,7 @@ export const lowerEmit: LowerOperator = (at) => {
   const type = call.node.as?.text ?? at.draft.symbol.name;
   const event = call.node.as ? targetEvent(call.node.as.text, at) : undefined;
   const items = args.length === 0 ? null : fitItems(lowerNamed(args, scopeOf(stage), context), args, { event, at });
-  const shape = items ? recordShape('the result of `.emit`', fieldsOf(items)) : resultShape(stage);
+  const shape = items ? recordShape('the result of `.emit`', fieldsOf(items)) : givenShape(stage, call.node.span, context);
   if (!items && event) checkFields(shape, event, at);
   const next = withFields(stage, event ? asEvent(shape, event) : shape);
   const plans: OperatorPlan[] = [rowPlan(at, 'emit', { type: event?.name ?? type, items })];

@@ -74,7 +74,10 @@ function timeWindow(call: BoundCall, sizeMs: number): WindowPlan | undefined {
   }
   const align = wordFor(call, 'align') === 'first' ? 'first' : 'epoch';
   const offsetMs = durationFor(call, 'offset', 'zero') ?? 0;
-  return { kind: 'time', sizeMs, slideMs, offsetMs, align, earlyMs: durationFor(call, 'early') ?? null };
+  const earlyMs = durationFor(call, 'early') ?? null;
+  if (earlyMs !== null && earlyMs >= sizeMs)
+    return refuse(call, '`early` must be shorter than the window: it gives results before the end');
+  return { kind: 'time', sizeMs, slideMs, offsetMs, align, earlyMs };
 }
 
 function refuse(call: BoundCall, message: string): undefined {

@@ -1,9 +1,16 @@
 import type { InputEvent } from '../../../../../shared/events/event.ts';
 import { Timestamp, type Value } from '../../../../../shared/events/value.ts';
 import type { Tape } from '../../../../fuzz/tape.ts';
+import { addWholeField, WHOLE_FIELDS } from '../../../../fuzz/whole-fields.ts';
 
 const FIELDS = 'id: int\n    s: str\n    ok: bool\n    v: float\n    t: timestamp';
-const EVENTS = ['A', 'B', 'X'].map((type) => `event ${type}:\n    ${FIELDS}\n`).join('');
+
+/** Of some types the events come whole: one of their fields is neither number, text, bool nor time. */
+function declarations(tape: Tape): string {
+  const whole = tape.pick(['', '', 'A', 'B']);
+  const field = tape.pick(WHOLE_FIELDS);
+  return ['A', 'B', 'X'].map((type) => `event ${type}:\n    ${FIELDS}\n${type === whole ? `    ${field}\n` : ''}`).join('');
+}
 
 /** A program with one join, `J`: of events, of what other streams make of them, of inputs with operators of their own. */
 export function joinProgram(tape: Tape, windows: readonly [string, ...string[]]): string {
@@ -15,7 +22,7 @@ export function joinProgram(tape: Tape, windows: readonly [string, ...string[]])
   const lateness = tape.chance(20) ? '.allowed_lateness(10ms)' : '';
   const residual = tape.chance(40) ? ` and ${tape.pick(['L.v > R.v', 'L.v + 2 > R.v and R.v > 0', 'R.v != 3 or L.id == 1'])}` : '';
   const heir = tape.chance(15) ? `event C extends ${tape.pick(['A', 'B'])}:\n    w: int?\n` : '';
-  return `${EVENTS}${heir}${streams}stream J = ${kind}(${left.text}, ${right.text})${lateness}\n    .on(${key(tape)}${residual})\n    ${window}${chain(tape)}\n${followers(tape)}`;
+  return `${declarations(tape)}${heir}${streams}stream J = ${kind}(${left.text}, ${right.text})${lateness}\n    .on(${key(tape)}${residual})\n    ${window}${chain(tape)}\n${followers(tape)}`;
 }
 
 function key(tape: Tape): string {
@@ -76,6 +83,7 @@ export function joinEvents(tape: Tape, count: number): readonly InputEvent[] {
     if (tape.chance(8)) fields.set(tape.pick(['id', 's', 'v', 'ok']), null);
     if (tape.chance(5)) fields.delete('t');
     if (tape.chance(6)) fields.set('more', 'n');
+    addWholeField(tape, fields, 5);
     return { type: tape.pick(['A', 'A', 'A', 'B', 'B', 'B', 'X', 'C']), fields, fallbackTime: displaced ? now - tape.below(60) : now };
   });
 }

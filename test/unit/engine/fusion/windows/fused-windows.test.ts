@@ -57,6 +57,8 @@ const sources: readonly (readonly [declarations: string, head: string])[] = [
   ['', 'E'],
   ['', 'E.where(i > 1)'],
   ['event F extends E:\n    w: int?\n', 'E.where(v != 2)'],
+  ['event F extends E:\n    tags: [int]?\n', 'E.where(v != 2)'],
+  ['event F:\n    i: int\n    k: str?\n    v: int?\n    tags: any?\n', 'merge(E, F)'],
   ['event F:\n    i: int\n    k: str?\n    v: int?\n', 'merge(E, F)'],
   ['stream D = E.select(i: i, k: k, v: v)\n', 'D'],
   ['stream D = E.window(2).aggregate(i: max(i), k: last(k), v: sum(v))\n', 'D'],

@@ -478,3 +478,47 @@ stream T = S.b.emit(n)`),
     `);
   });
 });
+
+describe('a name that two fields of a match or a join would have', () => {
+  const declared = 'event A: id: int, b_id: int\nevent D: id: int, duration_ms: int\n';
+
+  test('is refused where the fields are given by these names', () => {
+    expect(
+      problems(
+        `${declared}stream S = A as a -> A as a_b .within(1m).emit()
+stream T = A as a -> A as a_b .within(1m)
+stream J = join(A as x, A as x_b).on(x.id < x_b.id).window(5s).emit()
+stream F = A as a -> A as a_b .within(1m).fork(q: .where(a.id > 1), r: .emit(x: a.id))
+stream M = A as a -> D as match .within(1m).emit()`,
+      ),
+    ).toMatchInlineSnapshot(`
+      "3:42 E081 the field \`a_b_id\` would be both \`a.b_id\` and \`a_b.id\` (give an alias another name, or name the fields in \`.emit(..)\`)
+      4:8 E081 the field \`a_b_id\` would be both \`a.b_id\` and \`a_b.id\` (give an alias another name, or name the fields in \`.emit(..)\`)
+      5:63 E081 the field \`x_b_id\` would be both \`x.b_id\` and \`x_b.id\` (give an alias another name, or name the fields in \`.emit(..)\`)
+      6:48 E081 the field \`a_b_id\` would be both \`a.b_id\` and \`a_b.id\` (give an alias another name, or name the fields in \`.emit(..)\`)
+      7:44 E081 the field \`match_duration_ms\` would be both the duration of the match and \`match.duration_ms\` (give an alias another name, or name the fields in \`.emit(..)\`)"
+    `);
+  });
+
+  test('and where it is read', () => {
+    expect(
+      problems(
+        `${declared}stream S = A as a -> A as a_b .within(1m).where(a_b_id > 1).emit(x: a.b_id)
+stream M = A as a -> D as match .within(1m).emit(d: match_duration_ms)`,
+      ),
+    ).toMatchInlineSnapshot(`
+      "3:49 E034 \`a_b_id\` would be both \`a.b_id\` and \`a_b.id\` (read it by its alias, or give an alias another name)
+      4:53 E034 \`match_duration_ms\` would be both the duration of the match and \`match.duration_ms\` (read it by its alias, or give an alias another name)"
+    `);
+  });
+
+  test('does no harm where the fields have names of their own', () => {
+    expect(
+      problems(
+        `${declared}stream S = A as a -> A as a_b .within(1m).where(a.id > 1).emit(x: a.b_id, y: a_b.id, ms: match_duration_ms)
+stream J = join(A as x, A as x_b).on(x.id < x_b.id).window(5s).select(x: x.b_id, y: x_b.id).emit()
+stream M = A as a -> D as match .within(1m).emit(d: match.duration_ms)`,
+      ),
+    ).toBe('');
+  });
+});

@@ -312,3 +312,10 @@ describe('limits and hygiene', () => {
     `);
   });
 });
+
+test('early results that come no sooner than the window ends are refused', () => {
+  const program = (window: string): string => `event A: id: int\nstream S = A.window(${window}).aggregate(n: count()).emit(n: n)`;
+  expect(problems(program('2s, early: 5s'))).toBe('2:13 E081 `early` must be shorter than the window: it gives results before the end');
+  expect(problems(program('2s, early: 2s'))).toContain('E081');
+  expect(problems(program('2s, early: 1s'))).toBe('');
+});

@@ -45,7 +45,11 @@ export function fuseTrends(
   const { panes, inputs, takes } = decided;
   const input = inputs.find(({ event }) => event.origin === origin) as TrendInput;
   const [first] = input.parts as [InputPart];
-  if (first.trends.index !== fusion.index) return [];
+  if (first.trends.index !== fusion.index) {
+    // The first takes an event for all, or each takes its rows.
+    const given = input.event.argumentsOf(columns);
+    return given instanceof Refusal ? given : [];
+  }
   const inlet = fusion.inlet(
     origin,
     columns,
