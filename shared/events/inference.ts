@@ -157,8 +157,9 @@ function isScalar({ kind }: Type): boolean {
 }
 
 function printEvent({ name, fields }: InferredType, nullable: boolean): string {
-  if (!isIdentifier(name) || reservedWords.has(name)) return `# ${JSON.stringify(name)} is no name that a program can declare`;
-  return [`event ${name}:`, ...fields.map((field) => `    ${printField(field, nullable)}`)].join('\n');
+  if (!canBeDeclared(name)) return `# ${JSON.stringify(name)} is no name that a program can declare`;
+  const declared = isIdentifier(name) && !reservedWords.has(name) ? name : `\`${name}\``;
+  return [`event ${declared}:`, ...fields.map((field) => `    ${printField(field, nullable)}`)].join('\n');
 }
 
 function printField({ remark, ...field }: InferredField, nullable: boolean): string {
@@ -168,7 +169,12 @@ function printField({ remark, ...field }: InferredField, nullable: boolean): str
 function printDeclared({ name, type, isNullable }: InferredField, nullable: boolean): string {
   const printed = type.kind === 'null' ? 'str?' : printType(withoutNull(type, nullable)) + (nullable && isNullable ? '?' : '');
   if (isIdentifier(name)) return `${name}: ${printed}`;
-  return /[`\p{Cc}\u2028\u2029]/u.test(name) || name === '' ? `# ${JSON.stringify(name)}: ${printed}` : `\`${name}\`: ${printed}`;
+  return canBeDeclared(name) ? `\`${name}\`: ${printed}` : `# ${JSON.stringify(name)}: ${printed}`;
+}
+
+/** At least in backticks. */
+function canBeDeclared(name: string): boolean {
+  return name !== '' && !/[`\p{Cc}\u2028\u2029]/u.test(name);
 }
 
 /** An array that never held an item may hold any. */

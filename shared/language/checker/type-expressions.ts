@@ -1,5 +1,6 @@
 import type { NamedType, TypeExpression } from '../ast/nodes.ts';
 import { nearestName } from '../diagnostics/nearest-name.ts';
+import { name as printName } from '../format/names.ts';
 import { ANY, arrayOf, BOOL, DURATION, FLOAT, INT, mapOf, STR, TIMESTAMP, type Type } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { didYouMean } from './expressions/names.ts';
@@ -100,7 +101,7 @@ function undeclaredEvent({ name, span }: NamedType, context: CheckContext): Reso
     'W030',
     span,
     `event type \`${name}\` is not declared`,
-    `declare it: \`event ${name}:\` with its fields`,
+    `declare it: \`event ${printName({ text: name, quoted: false })}:\` with its fields`,
   );
   return { type: mapOf(ANY), optional: false };
 }

@@ -1,5 +1,6 @@
 import type { Identifier, OperatorCall, Span } from '../../ast/nodes.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
+import { name } from '../../format/names.ts';
 import type { CheckContext } from '../context.ts';
 import { dotted, type EventSymbol, type PatternSymbol, type StreamSymbol } from '../symbols.ts';
 
@@ -63,7 +64,7 @@ function undeclared(type: string, span: Span, context: CheckContext): Reference 
   }
   const hint = (): string => {
     const nearest = nearestName(type, context.symbols.sourceNames());
-    return nearest ? `did you mean \`${nearest}\`?` : `declare it: \`event ${type}:\` with its fields`;
+    return nearest ? `did you mean \`${nearest}\`?` : `declare it: \`event ${name({ text: type, quoted: false })}:\` with its fields`;
   };
   context.reportOnce(`undeclared:${type}`, 'W030', span, `event type \`${type}\` is not declared`, hint);
   return { kind: 'event', type, symbol: null };

@@ -1,5 +1,6 @@
 import type { Argument } from '../../../ast/nodes.ts';
 import { nearestName } from '../../../diagnostics/nearest-name.ts';
+import { name as printName, word } from '../../../format/names.ts';
 import type { NamedExpression, OperatorPlan, PlanExpression } from '../../../plan/plan.ts';
 import { ANY, type FieldType, isAssignable, isNumeric, printType, type Type } from '../../../plan/types.ts';
 import { fitInto } from '../../expressions/fit.ts';
@@ -115,7 +116,9 @@ function targetEvent(name: string, { call, context }: Position): EventSymbol | u
     name,
     context.table.events.map((each) => each.name),
   );
-  const hint = nearest ? `did you mean \`${nearest}\`?` : `declare it: \`event ${name}:\` with these fields`;
+  const hint = nearest
+    ? `did you mean \`${nearest}\`?`
+    : `declare it: \`event ${printName({ text: name, quoted: false })}:\` with these fields`;
   context.report('W031', call.node.as?.span ?? call.node.span, `event type \`${name}\` is not declared`, hint);
   return undefined;
 }
@@ -140,7 +143,7 @@ function fitItems(items: readonly NamedExpression[], args: readonly Argument[], 
         'E034',
         span,
         `event \`${event.name}\` has no field \`${item.name}\``,
-        nearest ? `did you mean \`${nearest}\`?` : `declare it: \`${item.name}: any?\``,
+        nearest ? `did you mean \`${nearest}\`?` : `declare it: \`${word({ text: item.name, quoted: false })}: any?\``,
       );
       return item;
     }
