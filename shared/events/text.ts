@@ -57,11 +57,8 @@ function scalarJson(value: Exclude<Value, ValueArray | ValueMap>): string {
   return value instanceof Timestamp || value instanceof Duration ? numberJson(value.ms) : String(value);
 }
 
-/** A whole number beyond 2^53-1 has a point: without one it would read back as an int, of which there are none so large. */
 function numberJson(value: number): string {
-  if (!Number.isFinite(value)) return 'null';
-  const text = String(value);
-  return Number.isInteger(value) && !Number.isSafeInteger(value) && !text.includes('e') ? `${text}.0` : text;
+  return Number.isFinite(value) ? String(value) : 'null';
 }
 
 function write(root: ValueArray | ValueMap, notation: Notation): string {

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { timestampText } from '../../shared/events/time-text.ts';
 import type { deliveryAnswerSchema, placementRouteSchema } from '../../shared/protocol/placements.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
+import { withPoints } from './with-points.ts';
 
 const BATCH_EVENTS_MAX = 500;
 const BATCH_CHARS_MAX = 256 * 1_024;
@@ -235,7 +236,7 @@ function batchText({ sequence, events, sentAt }: Batch): string {
 }
 
 function eventText({ id, type, time, fieldsJson }: RoutedEvent): string {
-  return `{"event_type":${JSON.stringify(type)},"timestamp":"${timestampText(time)}","id":${JSON.stringify(id)},"fields":${fieldsJson}}`;
+  return `{"event_type":${JSON.stringify(type)},"timestamp":"${timestampText(time)}","id":${JSON.stringify(id)},"fields":${withPoints(fieldsJson)}}`;
 }
 
 function sizeOf({ id, type, fieldsJson }: RoutedEvent): number {

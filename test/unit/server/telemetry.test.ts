@@ -21,7 +21,7 @@ describe('the registry of metrics', () => {
     registry.add(registry.series('cep_events_total', { ...owner, event_type: 'A' }));
     registry.set(registry.series('cep_active_streams', owner), 2);
     expect(await linesOf(registry)).toEqual([
-      '# HELP cep_events_total Events taken, by event type.',
+      '# HELP cep_events_total Events taken, by event type; "other" are those of types beyond 1,000.',
       '# TYPE cep_events_total counter',
       'cep_events_total{tenant="t",pipeline="p",event_type="A"} 4',
       '# HELP cep_active_streams Streams of running pipelines.',

@@ -1,7 +1,6 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import { fieldsToJson } from '../../../shared/events/text.ts';
 
-const SAFE_MAX = Number.MAX_SAFE_INTEGER;
 /** Names of fields are few, and come with every event. */
 const quotedNames = new Map<string, string>();
 const QUOTED_NAMES_MAX = 10_000;
@@ -12,7 +11,7 @@ export function fieldsJson(fields: Fields): string {
   for (const [name, value] of fields) {
     text += text === '' ? '{' : ',';
     text += quotedNames.get(name) ?? quoted(name);
-    if (typeof value === 'number' && value <= SAFE_MAX && value >= -SAFE_MAX) text += value;
+    if (typeof value === 'number') text += Number.isFinite(value) ? value : 'null';
     else if (typeof value === 'string') text += JSON.stringify(value);
     else if (value === null || typeof value === 'boolean') text += value;
     else return fieldsToJson(fields);
