@@ -117,7 +117,7 @@ describe('a pipeline of a server that reads with .from', () => {
     for (const name of ['../secret.jsonl', path('secret.jsonl'), 'link.jsonl', '../state/inventory']) {
       const refused = await under.deploy(program(name)).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(CepError);
-      expect((refused as CepError).code).toBe('connector_error');
+      expect((refused as CepError).code).toBe('validation_error');
     }
   });
 });
