@@ -1,4 +1,7 @@
+import { parseDuration } from '../../shared/events/text.ts';
+import { Duration, type Value } from '../../shared/events/value.ts';
 import type { ConnectorDescriptor, ConnectorParameter } from '../../shared/language/connectors/descriptor.ts';
+import { parameterProblem as rangeProblem } from '../../shared/language/connectors/parameter-problem.ts';
 import { connectorTypes, findConnector, findConnectorParameter, parametersOf } from '../../shared/language/connectors/table.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { isSealed } from '../../shared/security/credentials/sealed-form.ts';
@@ -39,6 +42,8 @@ function parameterProblem(descriptor: ConnectorDescriptor, name: string, value: 
     return problem(`connector type '${descriptor.name}' has no parameter '${name}'`, nearest(name, known) ?? `it has ${known.join(', ')}`);
   }
   if (!fits(parameter, value)) return problem(`parameter '${name}': expected ${expectation(parameter)}, found ${found(parameter, value)}`);
+  const outside = rangeProblem(parameter, asValue(parameter, value));
+  if (outside) return problem(`parameter '${name}': expected ${outside.expected}, found ${outside.found}`);
   return secretProblem(parameter, name, value, 0);
 }
 
@@ -64,6 +69,14 @@ function fits({ kind, words }: ConnectorParameter, value: Json): boolean {
     case 'any':
       return true;
   }
+}
+
+/** As the same parameter in a program. */
+function asValue({ kind }: ConnectorParameter, value: Json): Value {
+  if (typeof value === 'string' && isSealed(value)) return value;
+  if (kind === 'map') return new Map(Object.entries(value as Readonly<Record<string, Value>>));
+  const ms = kind === 'duration' ? parseDuration(value as string) : undefined;
+  return ms === undefined ? (value as Value) : new Duration(ms);
 }
 
 const expectations: Readonly<Record<ConnectorParameter['kind'], string>> = {

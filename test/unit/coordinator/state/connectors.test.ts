@@ -31,6 +31,14 @@ describe('a connector', () => {
     ['kafka', { brokers: 'a', compression: 'zip' }, /expected one of none, gzip/, undefined],
     ['mqtt', { host: 'a', port: 1.5 }, /'port': expected a whole number, found 1.5/, undefined],
     ['http', { url: 'http://a', timeout: 'soon' }, /'timeout': expected a duration/, undefined],
+    ['http', { url: 'http://a', timeout: '100d' }, /'timeout': expected 1ms to 24d, found 100d/, undefined],
+    ['mqtt', { host: 'a', port: 70_000 }, /'port': expected 1 to 65535, found 70000/, undefined],
+    [
+      'http',
+      { url: 'http://a', headers: { 'content-length': sealed } },
+      /'headers': expected none of .*, found a header "content-length"/,
+      undefined,
+    ],
   ])('of type %s is refused with %j', (type, parameters, message, hint) => {
     const found = problem(type, parameters as Record<string, Json>);
     expect(found).toMatchObject({ code: 'validation_error', message: expect.stringMatching(message) });
