@@ -55,13 +55,18 @@ export class Observations {
 
 /** Events that were processed between two heartbeats. A pipeline that came meanwhile brought its counts along with its state. */
 function moreEvents(before: Heartbeat, after: Heartbeat): number {
-  const key = ({ group, pipeline, replica }: PipelineMetrics): string => JSON.stringify([group, pipeline, replica]);
-  const known = new Map(before.pipeline_metrics?.map((one) => [key(one), one.events_in]));
+  const known = new Map(before.pipeline_metrics?.map((one) => [replicaKey(one), one.events_in]));
   const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0);
-  const ofPlacements = after.pipeline_metrics?.map((one) => Math.max(0, one.events_in - (known.get(key(one)) ?? one.events_in))) ?? [];
+  const ofPlacements =
+    after.pipeline_metrics?.map((one) => Math.max(0, one.events_in - (known.get(replicaKey(one)) ?? one.events_in))) ?? [];
   const ofOthers = (beat: Heartbeat): number =>
     (beat.events_processed ?? 0) - sum(beat.pipeline_metrics?.map((one) => one.events_in) ?? []);
   return sum(ofPlacements) + Math.max(0, ofOthers(after) - ofOthers(before));
+}
+
+/** Tells a replica of a pipeline from others by the names that workers report. */
+export function replicaKey({ group, pipeline, replica = 0 }: Pick<PipelineMetrics, 'group' | 'pipeline' | 'replica'>): string {
+  return JSON.stringify([group, pipeline, replica]);
 }
 
 /** Workers name placements; one that does not has only the parts. */

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { clusterMetricsSchema } from '../../shared/protocol/cluster.ts';
-import type { Observations } from '../reconcile/observations.ts';
+import { type Observations, replicaKey } from '../reconcile/observations.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
 import { workersOf } from '../state/queries.ts';
 
@@ -19,7 +19,7 @@ export function clusterMetricsWire(state: ClusterState, observations: Observatio
   }));
   const pipelines = heard.flatMap(({ worker, report }) =>
     (report?.heartbeat.pipeline_metrics ?? []).flatMap(({ group, pipeline, replica = 0, events_in, events_out }) => {
-      if (assigned.get(keyOf(group, pipeline, replica)) !== worker.id) return [];
+      if (assigned.get(replicaKey({ group, pipeline, replica })) !== worker.id) return [];
       return [{ group, pipeline, replica, worker_id: worker.id, events_in, events_out }];
     }),
   );
@@ -41,11 +41,7 @@ export function clusterMetricsWire(state: ClusterState, observations: Observatio
 function workersByPipeline({ groups, placements }: ClusterState): ReadonlyMap<string, string | undefined> {
   return new Map(
     Array.from(placements.values(), ({ groupId, pipeline, replica, workerId }) => {
-      return [keyOf(groups.get(groupId)?.name ?? '', pipeline, replica), workerId];
+      return [replicaKey({ group: groups.get(groupId)?.name ?? '', pipeline, replica }), workerId];
     }),
   );
-}
-
-function keyOf(group: string, pipeline: string, replica: number): string {
-  return JSON.stringify([group, pipeline, replica]);
 }

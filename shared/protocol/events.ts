@@ -12,7 +12,9 @@ export const eventSchema = Type.Object(
     fields,
     timestamp: Type.Optional(Type.Union([Type.Number(), Type.String()], { description: 'Epoch milliseconds or RFC 3339.' })),
     id: Type.Optional(
-      Type.String({ description: 'Of the sender; it has no effect. A repeated request is known by its `Idempotency-Key`.' }),
+      Type.String({
+        description: 'Of the sender; it has no effect on what is injected: a repeated request is known by its `Idempotency-Key`.',
+      }),
     ),
   },
   strict,

@@ -73,6 +73,12 @@ function withName(body: Buffer, { start, end }: ListRange): Uint8Array {
 /** @throws CepError */
 function routed(body: Buffer, lists: readonly ListRange[]): Delivery {
   const delivery = checked(body.toString('utf8'));
+  if (lists.length !== delivery.batches.length) {
+    throw new CepError(
+      'validation_error',
+      `body: found ${lists.length} lists of events in ${delivery.batches.length} batches, expected one in each`,
+    );
+  }
   const batches = delivery.batches.map((batch, at) => {
     const { start, end } = lists[at] as ListRange;
     const texts = elementsIn(body.toString('utf8', start, end));

@@ -129,9 +129,10 @@ async function requireUnused(
 ): Promise<void> {
   const all = connectorsOf(group.state);
   const others = all.filter((connector) => connector.name !== name);
+  if (others.length === all.length) return;
   for (const { name: groupName, pipelines } of group.state.groups.values()) {
     for (const { name: pipeline, source } of pipelines) {
-      if (others.length === all.length || !source.includes(name)) continue;
+      if (!source.includes(name)) continue;
       const [now, without] = await Promise.all([all, others].map((connectors) => validateWith(validate, { source, connectors, signal })));
       if (!now?.valid || without?.valid) continue;
       throw new CepError('transition_refused', `connector '${name}' is used by pipeline '${pipeline}' of group '${groupName}'`, {

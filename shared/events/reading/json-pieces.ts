@@ -6,7 +6,7 @@ const BRACE_BIT = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** The elements of a list in valid JSON, each as it stands there: only so a number keeps what it says. */
+/** The elements of a list in valid JSON, each as it stands there: read and written again, a number could be another one. */
 export function elementsIn(list: string): readonly string[] {
   return piecesOf(list).map((piece) => piece.trim());
 }

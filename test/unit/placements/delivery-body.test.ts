@@ -57,6 +57,12 @@ it.each([
   ['cut', '{"sequence":1,"received_at":5,"events":[{}', /no JSON/],
   ['without a sequence', '{"received_at":5,"events":[]}', /sequence/],
   ['with two lists', '{"sequence":1,"received_at":5,"events":[],"more":[]}', /body/],
+  [
+    'with events twice from a placement',
+    '{"sequence":1,"received_at":5,"events":[{}],"events":[]}',
+    /2 lists of events in 1 batches/,
+    'g:p:0',
+  ],
   ['with events of another shape from a placement', '{"sequence":1,"received_at":5,"events":[{"event_type":1}]}', /events.0/, 'g:p:0'],
 ])('refuses a body %s', (_what, batches, message, from = '_external') => {
   expect(() => deliveryIn(bodyOf(from, batches))).toThrow(message);
