@@ -1,13 +1,13 @@
 import type { Identifier, PatternElement, Statement, StreamDeclaration } from '../ast/nodes.ts';
 import type { CheckContext } from './context.ts';
-import type { Module, StreamSymbol } from './symbols.ts';
+import type { Module, PatternSymbol, StreamSymbol } from './symbols.ts';
 import type { LoadedModule } from './visible-names.ts';
 import { walk } from './walk.ts';
 
 /** Operators that do something beyond the stream, so that nobody need read it. */
 const EFFECTS = new Set(['emit', 'to', 'tap', 'print', 'log', 'alert', 'process']);
 
-/** W040: streams without effect that nobody reads, functions, types and aliases that nothing refers to. Imported files are libraries. */
+/** W040: streams without effect that nobody reads, functions, patterns, types and aliases that nothing refers to. Imported files are libraries. */
 export function reportUnused(context: CheckContext, main: LoadedModule): void {
   const { table } = context;
   for (const symbol of table.streams) {
@@ -17,6 +17,9 @@ export function reportUnused(context: CheckContext, main: LoadedModule): void {
   }
   for (const symbol of table.functions) {
     if (isOf(main, symbol) && !symbol.used) report(symbol.node.name, `the function \`${symbol.name}\` is never called`, undefined, context);
+  }
+  for (const symbol of table.patterns) {
+    if (isOf(main, symbol) && !symbol.used) reportPattern(symbol, context);
   }
   for (const symbol of table.types) {
     if (isOf(main, symbol) && symbol.kind === 'alias' && !symbol.used) {
@@ -35,6 +38,12 @@ function isOf(main: Module, { module }: { readonly module: Module }): boolean {
 
 function report(name: Identifier, message: string, hint: string | undefined, context: CheckContext): void {
   context.report('W040', name.span, message, hint);
+}
+
+function reportPattern({ name, node }: PatternSymbol, context: CheckContext): void {
+  const hint =
+    context.symbols.event(name) && `\`${name}\` is an event too, and that is what a stream reads by this name: rename the pattern`;
+  report(node.name, `nothing uses the pattern \`${name}\``, hint, context);
 }
 
 function hasEffect(node: StreamDeclaration, context: CheckContext): boolean {

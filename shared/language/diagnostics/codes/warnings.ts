@@ -112,7 +112,7 @@ export const WARNING_CODES = {
   }),
   W040: warning({
     title: 'unused',
-    explanation: 'Nothing refers to a stream without effects of its own, a function, a type, or an alias.',
+    explanation: 'Nothing refers to a stream without effects of its own, a function, a pattern, a type, or an alias.',
     example: program(LOGIN, 'stream Often = Login.where(attempts > 3)'),
     fix: program(LOGIN, 'stream Often = Login.where(attempts > 3).emit()'),
   }),
@@ -197,5 +197,23 @@ export const WARNING_CODES = {
       'An event of a test has a field that its type does not declare. It is kept, but nothing that reads the declared fields sees it.',
     example: program(LOGIN, 'stream Seen = Login.emit(user: user)', 'test "seen":', '    at 0s Login { usr: "ann" }', '    expect Seen'),
     fix: program(LOGIN, 'stream Seen = Login.emit(user: user)', 'test "seen":', '    at 0s Login { user: "ann" }', '    expect Seen'),
+  }),
+  W053: warning({
+    title: 'nothing to act on',
+    explanation: '`.each()`, `.longest()` and `.subsets()` say which matches a closure gives. A pattern in which no step repeats has one match.',
+    example: program(
+      LOGIN,
+      'stream Twice = Login as a -> Login where user == a.user as b',
+      '    .within(5m)',
+      '    .longest()',
+      '    .emit(first: a.ip, second: b.ip)',
+    ),
+    fix: program(
+      LOGIN,
+      'stream Often = Login as a -> Login+ where user == a.user as b',
+      '    .within(5m)',
+      '    .longest()',
+      '    .emit(first: a.ip, others: count(b))',
+    ),
   }),
 } as const;

@@ -222,6 +222,23 @@ stream Whole = A as one -> A as two
       10:20 W040 nothing reads the alias \`one\`"
     `);
   });
+  test('may be patterns, and one that has the name of an event says why', () => {
+    expect(
+      diagnose(`event A:
+    k: int
+event B:
+    k: int
+pattern Used = A -> B within 1m
+pattern Idle = A -> B within 1m
+pattern A = B -> B within 1m
+stream S = Used.emit()
+stream T = A.emit(k: k)
+`),
+    ).toMatchInlineSnapshot(`
+      "6:9 W040 nothing uses the pattern \`Idle\`
+      7:9 W040 nothing uses the pattern \`A\` (\`A\` is an event too, and that is what a stream reads by this name: rename the pattern)"
+    `);
+  });
 });
 
 test('a value that fails whenever it is evaluated is refused where it is declared', () => {

@@ -19,7 +19,7 @@ import type { Stage } from '../stage.ts';
 import { stepPath } from '../stream-order.ts';
 import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf } from './elements.ts';
 import { type Policies, readPolicies } from './policies.ts';
-import { endsInClosure, everyGapIsBounded, lastSlots, trailingAbsences, trailingOptional } from './tree.ts';
+import { endsInClosure, everyGapIsBounded, hasClosure, lastSlots, trailingAbsences, trailingOptional } from './tree.ts';
 
 /** A pattern as a stream uses it. */
 export interface PatternUse {
@@ -137,6 +137,7 @@ function finish({ use, draft, built, calls, policies, withinMs }: Finishing): Om
     );
   }
   warnCancelOfLast({ built, steps, calls, context });
+  if (policies.emission && !hasClosure(built.root, steps)) warnNoClosure(policies.emission, at(policies.emission), context);
   return {
     name: use.name,
     steps,
@@ -164,6 +165,11 @@ function refuseSkip({ policies, emission, context, span }: SkipCheck): void {
   const why =
     policies.emission === 'each' ? '`.each()`' : 'the growing matches of a closure that ends the pattern (`.each()`, the default)';
   context.report('E021', span, `\`skip_past_last\` and ${why} exclude each other`, 'add `.longest()`: one match with the whole closure');
+}
+
+function warnNoClosure(emission: PatternPlan['emission'], span: Span, context: CheckContext): void {
+  const message = `\`.${emission}()\` says how a closure gives its matches, and this pattern has none`;
+  context.report('W053', span, message, 'leave it out, or let a step repeat: `X+`');
 }
 
 interface AbsenceCheck {

@@ -45,13 +45,25 @@ function canBeEmpty(node: PatternNode, steps: Steps): boolean {
 export function endsInClosure(node: PatternNode, steps: Steps): boolean {
   switch (node.kind) {
     case 'step':
-      return !stepAt(steps, node.slot).negated && stepAt(steps, node.slot).max > 1;
+      return hasClosure(node, steps);
     case 'group':
       return node.max > 1 || endsInClosure(node.item, steps);
     case 'sequence':
       return sequenceEndsInClosure(node.items, steps);
     default:
       return node.items.some((item) => endsInClosure(item, steps));
+  }
+}
+
+/** Whether anything in the pattern may come several times. */
+export function hasClosure(node: PatternNode, steps: Steps): boolean {
+  switch (node.kind) {
+    case 'step':
+      return !stepAt(steps, node.slot).negated && stepAt(steps, node.slot).max > 1;
+    case 'group':
+      return node.max > 1 || hasClosure(node.item, steps);
+    default:
+      return node.items.some((item) => hasClosure(item, steps));
   }
 }
 

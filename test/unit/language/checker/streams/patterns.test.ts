@@ -436,6 +436,7 @@ describe('policies', () => {
     `);
     expect(told('A -> B .within(1m).strict().stam().longest().each()')).toMatchInlineSnapshot(`
       "13:39 E021 \`.stam()\` and \`.strict()\` exclude each other (keep one of them)
+      13:46 W053 \`.longest()\` says how a closure gives its matches, and this pattern has none (leave it out, or let a step repeat: \`X+\`)
       13:56 E021 \`.each()\` and \`.longest()\` exclude each other (keep one of them)"
     `);
     expect(
@@ -444,6 +445,7 @@ describe('policies', () => {
       "13:43 E081 \`policy\` cannot be \`skip_all\` (it is one of \`no_skip\`, \`skip_to_next\`, \`skip_past_last\`)
       13:62 E081 \`count\` must be a whole number of at least 1
       13:72 E061 a duration is needed here, not int (write a unit: 5s, 5m)
+      13:74 W053 \`.subsets()\` says how a closure gives its matches, and this pattern has none (leave it out, or let a step repeat: \`X+\`)
       13:90 E081 \`limit\` must be a whole number of at least 1
       13:99 E081 \`.not\` takes an event type with a condition (write \`.not(X where e)\`)
       13:101 E082 \`.after_match\` needs an argument: which runs end with a match
@@ -471,6 +473,13 @@ describe('policies', () => {
     expect(told('A -> (B within 5s)')).toMatchInlineSnapshot(`""`);
     expect(told('A -> B .within(1m).not(B)')).toMatchInlineSnapshot(
       `"13:30 W048 \`B\` is also the last step: it cancels the run or completes it (for a timeout write \`-> NOT B within d\`)"`,
+    );
+    for (const pattern of ['A -> B', 'A -> (B OR C)', 'A -> NOT B within 5s'])
+      expect(told(`${pattern} .within(1m).longest()`)).toContain('W053');
+    for (const pattern of ['A -> B+', 'A* -> B', '(A -> B){2,3}', 'A{1,2} OR B'])
+      expect(told(`${pattern} .within(1m).longest()`)).not.toContain('W053');
+    expect(told('A -> B .within(1m).each()')).toMatchInlineSnapshot(
+      `"13:30 W053 \`.each()\` says how a closure gives its matches, and this pattern has none (leave it out, or let a step repeat: \`X+\`)"`,
     );
     expect(told('A -> B? .within(1m)')).toMatchInlineSnapshot(
       `"13:17 W049 the pattern is complete without its last step, which therefore never captures (leave it out, or make it a step that must come)"`,
