@@ -39,6 +39,7 @@ export default defineConfig({
           include: withProcesses,
           exclude: long,
           isolate: false,
+          globalSetup: 'test/integration/build.mjs',
           setupFiles: 'test/integration/end-of-test.ts',
           retry: isCi ? 1 : 0,
         },
@@ -48,6 +49,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: long,
+          globalSetup: 'test/integration/build.mjs',
           setupFiles: 'test/integration/end-of-test.ts',
           testTimeout: 600_000,
           hookTimeout: 120_000,

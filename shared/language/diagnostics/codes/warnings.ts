@@ -200,7 +200,8 @@ export const WARNING_CODES = {
   }),
   W053: warning({
     title: 'nothing to act on',
-    explanation: '`.each()`, `.longest()` and `.subsets()` say which matches a closure gives. A pattern in which no step repeats has one match.',
+    explanation:
+      '`.each()`, `.longest()` and `.subsets()` say which matches a closure gives. A pattern in which no step repeats has one match.',
     example: program(
       LOGIN,
       'stream Twice = Login as a -> Login where user == a.user as b',
