@@ -146,7 +146,12 @@ export function sizeFor(call: BoundCall, name: string): Size | undefined {
   if (node === undefined || value === undefined) return undefined;
   if (value instanceof Duration && value.ms > 0) return { kind: 'time', ms: value.ms };
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return { kind: 'count', count: value };
-  call.context.report('E081', node.span, `\`${name}\` must be a duration (\`5m\`) or a whole number of events`, durationHint(value));
+  call.context.report(
+    'E081',
+    node.span,
+    `\`${name}\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event`,
+    durationHint(value),
+  );
   return undefined;
 }
 

@@ -77,9 +77,9 @@ describe('a window', () => {
       7:37 E080 \`sliding\` means nothing for a session window
       7:16 E081 a window has a size or is a session, not both
       7:24 E034 unknown name \`price\`
-      7:24 E081 \`size\` must be a duration (\`5m\`) or a whole number of events
-      7:24 E081 \`size\` must be a duration (\`5m\`) or a whole number of events
-      7:24 E081 \`size\` must be a duration (\`5m\`) or a whole number of events
+      7:24 E081 \`size\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event
+      7:24 E081 \`size\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event
+      7:24 E081 \`size\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event
       7:35 E081 \`align\` cannot be \`frist\` (did you mean \`first\`?)
       7:16 E081 \`policy: latest\` belongs to the window of a join
       7:29 E080 \`early\` means nothing for a count window
