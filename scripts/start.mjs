@@ -1,30 +1,61 @@
 /**
- * Starts the script of the product that lies beside this file. V8 takes what it compiled when the product was built, if that was
- * the same script on the same V8 with the same flags, and compiles the script otherwise.
+ * Starts the script of the product that lies beside this file, and that of the packages which servers need when one of them is asked for. V8
+ * takes what it compiled when the product was built, if that was the same script on the same V8 with the same flags, and compiles the
+ * script otherwise.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
-const path = fileURLToPath(new URL(SCRIPT, import.meta.url));
-const compiledPath = path.replace(/\.js$/, '.compiled');
+const require = requireLate(createRequire(import.meta.url));
 
-/** The script is ASCII. */
-const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData: RECORDS ? undefined : compiledBefore() });
-if (RECORDS) process.on('exit', () => writeFileSync(compiledPath, script.createCachedData()));
 /** For packages that are modules and cannot be required. */
 const importModule = (url) => import(url);
-script.runInThisContext()(ENTRY, import.meta.url, requireLate(createRequire(import.meta.url)), importModule);
+load('script', SCRIPT)(ENTRY, import.meta.url, require, importModule);
+
+/** Gives what the script evaluates to. Scripts are ASCII. */
+function load(what, name) {
+  const path = fileURLToPath(new URL(name, import.meta.url));
+  const compiledPath = path.replace(/\.js$/, '.compiled');
+  const records = RECORDS === what;
+  const script = new Script(readFileSync(path, 'latin1'), {
+    filename: path,
+    cachedData: records ? undefined : compiledBefore(compiledPath),
+  });
+  if (records) process.on('exit', () => record(script, compiledPath));
+  return script.runInThisContext();
+}
+
+/** For all to read, whatever a server lets others see of its files. */
+function record(script, path) {
+  writeFileSync(path, script.createCachedData());
+  chmodSync(path, 0o644);
+}
+
+/** What the script of packages has, by the name of the package. */
+function packagesApart(require) {
+  const module = { exports: {} };
+  load('packages', PACKAGES)(require, module);
+  return module.exports;
+}
 
 /**
  * Node compiles these modules of its own when they are first required, which takes longer than many a command that never uses them:
- * they are loaded when something of them is.
+ * they are loaded when something of them is. Packages that have a script of their own come from there.
  */
 function requireLate(require) {
   const names = ['child_process', 'crypto', 'dgram', 'readline', 'readline/promises', 'worker_threads', 'zlib'];
   const late = new Set(names.map((name) => `node:${name}`));
-  return Object.assign((id) => (late.has(id) ? lateModule(() => require(id)) : require(id)), require);
+  const apart = new Set(APART);
+  let packages;
+  const found = (id) => {
+    if (late.has(id)) return lateModule(() => require(id));
+    if (!apart.has(id)) return require(id);
+    packages ??= packagesApart(require);
+    return packages[id]();
+  };
+  return Object.assign(found, require);
 }
 
 /** The module as soon as it is asked for one of its members. */
@@ -45,9 +76,9 @@ function lateModule(load) {
   );
 }
 
-function compiledBefore() {
+function compiledBefore(path) {
   try {
-    return readFileSync(compiledPath);
+    return readFileSync(path);
   } catch {
     return undefined;
   }

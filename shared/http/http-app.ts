@@ -108,7 +108,8 @@ function makeServer<Caller>({ tls, trustedProxies, routes }: HttpAppOptions<Call
   const webSocketPaths = routes.filter(({ webSocket }) => webSocket !== undefined).map(({ path }) => path);
   const isWebSocketPath = (path: string): boolean => webSocketPaths.includes(path.replace(/(?<=.)\/$/, ''));
   return fastify({
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
+    // To check the schemas themselves takes longer than to compile all of them, and typebox has made them.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true, validateSchema: false } },
     bodyLimit: limits.requestBodyBytesMax,
     // On a machine that is busy a plugin may take long; the process must not end because of that.
     pluginTimeout: PLUGIN_START_MS_MAX,

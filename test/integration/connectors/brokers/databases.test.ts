@@ -146,8 +146,14 @@ stream Each = Reading.from(In)
       await run.startReading();
       appendFileSync(run.path('in.jsonl'), readings(3));
       const odd = server.scheme === 'postgres' ? '"odd ""name"' : '`odd ``name`';
-      const seen = async (): Promise<unknown> => ({ rows: await query(`select n from ${odd} order by n`), letters: run.letters(), said: run.said });
-      await vi.waitFor(async () => expect(await seen()).toMatchObject({ rows: [{ n: 0 }, { n: 1 }, { n: 2 }], letters: [] }), { timeout: 30_000 });
+      const seen = async (): Promise<unknown> => ({
+        rows: await query(`select n from ${odd} order by n`),
+        letters: run.letters(),
+        said: run.said,
+      });
+      await vi.waitFor(async () => expect(await seen()).toMatchObject({ rows: [{ n: 0 }, { n: 1 }, { n: 2 }], letters: [] }), {
+        timeout: 30_000,
+      });
       expect((await run.end('SIGINT'))?.code).toBe(0);
     });
 
