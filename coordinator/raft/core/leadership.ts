@@ -78,13 +78,13 @@ export class Leadership {
     this.#replicateAll();
   }
 
-  /** New voters were learners before, and have nearly caught up (dissertation §4.2.1). */
+  /** New voters were learners before, have nearly caught up (dissertation §4.2.1), and were heard of lately. */
   #canPromote({ voters }: ConfigurationChange): boolean {
     const { configuration, log, options } = this.#state;
     const added = voters.filter((id) => !isVoter(configuration, id));
     return added.every((id) => {
       const progress = configuration.learners.includes(id) ? this.#progress.get(id) : undefined;
-      return progress !== undefined && progress.match + options.promotionLagMax >= log.lastIndex;
+      return progress?.isActive === true && progress.match + options.promotionLagMax >= log.lastIndex;
     });
   }
 
