@@ -96,12 +96,18 @@ function identityRefusal({ identity, records, witness }: DiskImage, { clusterId,
     const reason = `the data has format ${own.format}, and this version knows ${storageFormat}: start a version that knows it`;
     return { kind: 'refused', reason } as const;
   }
-  if (own.nodeId !== nodeId || own.clusterId !== clusterId)
-    return refuse(`the data is of node ${own.nodeId} of cluster ${own.clusterId}, not of node ${nodeId} of cluster ${clusterId}`);
   const copied = records.get(keys.identity);
   const copy = copied && attempt(() => decodeIdentity(copied), 'the identity in the database', []);
-  const isOfAnother = copy && (copy.nodeId !== nodeId || copy.clusterId !== clusterId || copy.incarnation !== own.incarnation);
+  const isOfAnother = copy && (copy.nodeId !== own.nodeId || copy.clusterId !== own.clusterId || copy.incarnation !== own.incarnation);
+  if (!isOfAnother && (own.nodeId !== nodeId || own.clusterId !== clusterId))
+    return { kind: 'refused', reason: otherOwner(own, { nodeId, clusterId }) } as const;
   return isOfAnother ? refuse('the database is of another node or incarnation than the identity file') : undefined;
+}
+
+/** The data is whole, and somebody's: whoever mistook a number or a folder is not told to delete it. */
+function otherOwner(own: { readonly nodeId: number; readonly clusterId: string }, node: { nodeId: number; clusterId: string }): string {
+  const found = `the data is of node ${own.nodeId} of cluster ${own.clusterId}, not of node ${node.nodeId} of cluster ${node.clusterId}`;
+  return `${found}: start that one here, or name this one's own directory`;
 }
 
 interface Snapshot {

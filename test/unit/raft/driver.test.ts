@@ -344,6 +344,8 @@ describe('the driver of a Raft node', () => {
       report: () => undefined,
       identity: { clusterId: 'cluster', nodeId: 2, incarnation: 1, voters: [1, 2, 3] },
     });
-    await expect(started).rejects.toThrow(/cannot be used: the data is of node 1 of cluster cluster, not of node 2 .* join under a new id/);
+    await expect(started).rejects.toThrow(
+      /cannot be used: the data is of node 1 of cluster cluster, not of node 2 .*: start that one here, or name this one's own directory/,
+    );
   });
 });

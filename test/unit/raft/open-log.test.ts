@@ -244,9 +244,9 @@ describe('the log on disk', () => {
     ['the identity file is gone', (disk) => ({ ...disk.disk.image(), identity: undefined }), /no identity file/],
     ['the identity file is damaged', (disk) => ({ ...disk.disk.image(), identity: flipped(encodeIdentity(identity)) }), /is damaged/],
     [
-      'the data is of another node',
+      'the identity file is that of another node',
       (disk) => ({ ...disk.disk.image(), identity: encodeIdentity({ ...identity, nodeId: 2 }) }),
-      /of node 2/,
+      /of another node or incarnation/,
     ],
     [
       'a backup was restored',
