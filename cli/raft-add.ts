@@ -20,6 +20,7 @@ export class RaftAddCommand extends ClusterCommand {
   protected override async ask(api: ServerApi): Promise<undefined> {
     const member = await api.addMember(wholeNumber('ID', this.memberId, 1), this.url);
     if (this.json) this.printJson(member);
+    else if (member.role !== 'learner') this.print(`Member ${member.id} at ${member.url} is there already, and votes\n`);
     else this.print(`Added member ${member.id} at ${member.url}. It does not vote yet: cep raft promote ${member.id}\n`);
   }
 }

@@ -26,6 +26,8 @@ const SHARED = 'shared';
 /** Checkpoints of pipelines as the group keeps them: each is on two members, or in the store that all share, before it may count. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
+  /** Members that were given a copy since, by the path of the checkpoint. */
+  #spread = new Map<string, readonly number[]>();
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
@@ -76,8 +78,9 @@ export class Checkpoints {
     if (own) return own;
     const silent: string[] =
       isShared && shared === undefined ? ['the store of --checkpoint-store, which this member was started without,'] : [];
-    for (const { id, url, isReachable } of isForMember ? [] : this.#others()) {
-      if (manifest && !manifest.locations.includes(`node-${id}`)) continue;
+    // First those that had it when it was written; members that came since may have been given it.
+    const hadIt = ({ id }: { readonly id: number }): number => (manifest?.locations.includes(`node-${id}`) ? 0 : 1);
+    for (const { id, url, isReachable } of isForMember ? [] : this.#others().sort((a, b) => hadIt(a) - hadIt(b))) {
       const found = isReachable ? await this.#ask(url, name) : 'silent';
       if (found === 'silent') silent.push(`node-${id}`);
       else if (found && (manifest === undefined || crc32c(found) === manifest.checksum)) return found;
@@ -88,6 +91,55 @@ export class Checkpoints {
     throw new CepError('storage_unavailable', `${silent.join(' and ')} may have ${which}, and cannot be asked now`, {
       retryAfterSeconds: 1,
     });
+  }
+
+  /**
+   * Puts the newest checkpoint of each placement on two of the members that stay, where there are two: a pipeline that has nothing to do writes no
+   * other one, and would be lost with the members that had it when it was written. @throws CepError `storage_unavailable` when one would be lost
+   */
+  async spread(leaving?: number): Promise<void> {
+    const { group } = this.#options;
+    const before = this.#spread;
+    this.#spread = new Map();
+    for (const [placementId, manifests] of group.state.manifests.entries()) {
+      const manifest = manifests.at(-1);
+      if (manifest === undefined || manifest.locations.includes(SHARED)) continue;
+      const { epoch, sequence } = manifest;
+      const name = { placementId, epoch, sequence };
+      const given = before.get(pathOf('', name)) ?? [];
+      const { nodeId, peers } = group.status();
+      const staying = [nodeId, ...peers.map(({ id }) => id).filter((id) => id !== nodeId)].filter((id) => id !== leaving);
+      const holders = staying.filter((id) => given.includes(id) || manifest.locations.includes(`node-${id}`));
+      this.#spread.set(pathOf('', name), [...given, ...(await this.#spreadOne(name, staying, holders))]);
+    }
+  }
+
+  /** The same; what cannot be done is logged. */
+  async spreadIfPossible(leaving?: number): Promise<void> {
+    try {
+      await this.spread(leaving);
+    } catch (error) {
+      this.#options.telemetry.report('CheckpointsNotSpread', { error: (error as Error).message });
+    }
+  }
+
+  /** Gives the members that have it since. */
+  async #spreadOne(name: CheckpointName, staying: readonly number[], holders: readonly number[]): Promise<number[]> {
+    const missing = Math.min(2, staying.length) - holders.length;
+    if (missing <= 0) return [];
+    const { group, store } = this.#options;
+    const { nodeId } = group.status();
+    const bytes = await this.read(name, false);
+    const given: number[] = [];
+    if (!holders.includes(nodeId)) {
+      await store.write(name, bytes);
+      given.push(nodeId);
+    }
+    for (const { id, url, isReachable } of this.#others()) {
+      if (given.length >= missing) break;
+      if (isReachable && staying.includes(id) && !holders.includes(id) && (await this.#give(url, name, bytes))) given.push(id);
+    }
+    return given;
   }
 
   /** @throws CepError `checkpoint_not_found` */

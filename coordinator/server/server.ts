@@ -123,7 +123,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const metrics = async (): Promise<string> => `${await telemetry.metrics.render()}${await process.text()}`;
   const routes = [
     ...probeRoutes({ group, version, isGroup, startedAtMs: performance.now(), refusal, metrics }),
-    ...raftRoutes({ requests, isGroup, memberUrl }),
+    ...raftRoutes({ requests, isGroup, memberUrl, checkpoints }),
     ...workerRoutes({ requests, controller, heartbeats, coordinators, ...workers }),
     ...groupRoutes({ requests, controller, validate }),
     ...injectRoutes(requests, injection),

@@ -123,6 +123,10 @@ export const internalEvents = {
     'warn',
     'A worker did not do what it was asked for',
   ),
+  CheckpointsNotSpread: event<{ error: string }>(
+    'warn',
+    'Checkpoints of pipelines are on fewer than two members after a change of the group',
+  ),
   CheckpointsNotRemoved: event<{ error: string }>('warn', 'Old checkpoints of pipelines not removed; they take room until the next time'),
   PlacementDeployed: event<{ placement: string; worker: string; epoch: number }>('info', 'Pipeline deployed'),
   PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>

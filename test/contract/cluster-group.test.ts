@@ -105,6 +105,8 @@ describe('a group of coordinators', () => {
     };
     expect(await ask('POST', members, { id: 9, url: 'ftp://a' })).toEqual([400, 'validation_error']);
     expect(await ask('POST', members, { id: 9, url: group.url(2) })).toEqual([409, 'member_conflict']);
+    const voting = await group.ask(1, 'POST', members, { body: { id: leader, url: group.url(leader) } });
+    expect([voting.status, voting.body.role]).toEqual([201, 'leader']);
     expect(await ask('POST', `${members}/9/promote`)).toEqual([404, 'member_not_found']);
     expect(await ask('DELETE', `${members}/9`)).toEqual([404, 'member_not_found']);
     expect(await ask('DELETE', `${members}/${leader}`)).toEqual([409, 'member_conflict']);
@@ -196,5 +198,57 @@ describe('a group that loses members', () => {
     expect([again.status, again.body.code]).toEqual([409, 'member_conflict']);
     const { body } = await group.ask(4, 'GET', members);
     expect(body.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4].filter((id) => id !== gone));
+  }, 60_000);
+
+  it('gives no vote to a member that was never started, which would be missing from every majority', async () => {
+    group = await CoordinatorGroup.start(4);
+    const members = '/api/v1/cluster/raft/members';
+    await group.ask(1, 'POST', members, { body: { id: 4, url: group.url(4) } });
+    const early = await group.ask(1, 'POST', `${members}/4/promote`);
+    expect([early.status, early.body.code, early.body.error]).toEqual([
+      ...[409, 'member_conflict'],
+      `member 4 at ${group.url(4)} cannot be reached, and its vote would be missing`,
+    ]);
+    await group.startMember(4);
+    await vi.waitFor(async () => expect((await group.ask(1, 'POST', `${members}/4/promote`)).status).toBe(200), wait);
+  }, 60_000);
+
+  it('keeps the checkpoint of a pipeline that has nothing to do on two members, while all that had it are replaced', async () => {
+    group = await CoordinatorGroup.start(5);
+    const members = '/api/v1/cluster/raft/members';
+    const worker = await ModelWorker.start('w1', group.url(1), { key: coordinatorKey, intervalMs: 1_000 });
+    const body = { name: 'idle', pipelines: [{ name: 'p', source: 'stream S = Login .emit(user: user)' }] };
+    const made = await vi.waitFor(async () => {
+      const answer = await group.ask(1, 'POST', '/api/v1/cluster/pipeline-groups', { body });
+      if (answer.status !== 201) throw new Error(answer.text); // The worker is not ready yet.
+      return answer.body.id as string;
+    }, wait);
+    const name = encodeURIComponent(`${made}:p:0`);
+    await worker.checkpoint(`${made}:p:0`);
+    const { body: written } = await group.ask(1, 'GET', `/api/v1/cluster/checkpoints/${name}`);
+    const holders = [1, 2, 3].filter((id) => written.locations.includes(`node-${id}`));
+    expect(holders).toHaveLength(2);
+    const staying = [1, 2, 3].find((id) => !holders.includes(id)) as number;
+    await vi.waitFor(async () => {
+      await group.ask(staying, 'POST', '/api/v1/cluster/raft/transfer', { body: { to: staying } });
+      expect(await group.leader()).toBe(staying);
+    }, wait);
+    for (const [at, gone] of holders.entries()) {
+      const fresh = 4 + at;
+      await group.startMember(fresh);
+      await group.ask(staying, 'POST', members, { body: { id: fresh, url: group.url(fresh) } });
+      await vi.waitFor(async () => expect((await group.ask(staying, 'POST', `${members}/${fresh}/promote`)).status).toBe(200), wait);
+      await vi.waitFor(
+        async () => expect((await group.ask(staying, 'DELETE', `${members}/${gone}`)).body).toEqual({ removed: true }),
+        wait,
+      );
+      await group.stop(gone);
+    }
+    const bytesAt = `/api/v1/cluster/checkpoints/${name}/${written.epoch}/${written.sequence}`;
+    const own = await Promise.all([staying, 4, 5].map((id) => group.ask(id, 'GET', bytesAt, { headers: { 'x-cep-member': '9' } })));
+    expect(own.filter(({ status }) => status === 200)).toHaveLength(2);
+    const any = await Promise.all([staying, 4, 5].map((id) => group.ask(id, 'GET', bytesAt)));
+    expect(any.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await worker.kill();
   }, 60_000);
 });

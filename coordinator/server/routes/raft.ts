@@ -10,6 +10,7 @@ import {
   transferRequestSchema,
   transferredSchema,
 } from '../../../shared/protocol/cluster.ts';
+import type { Checkpoints } from '../../checkpoints/checkpoints.ts';
 import { successorOf } from '../../cluster/successor.ts';
 import type { RaftPeerStatus, RaftStatus } from '../../raft/group.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
@@ -30,6 +31,7 @@ export interface RaftRoutesOptions {
   readonly isGroup: boolean;
   /** The URL of a member as it is kept. @throws CepError `validation_error` when it is none that a member can have */
   readonly memberUrl: (text: string) => string;
+  readonly checkpoints: Checkpoints;
 }
 
 /** The Raft group itself: how it stands, and who its members are. */
@@ -71,7 +73,7 @@ export function raftRoutes(options: RaftRoutesOptions): readonly ClusterRoute[] 
   ];
 }
 
-function changeRoutes({ requests, isGroup, memberUrl }: RaftRoutesOptions): readonly ClusterRoute[] {
+function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
   const requireGroup = (): void => {
     if (isGroup) return;
@@ -97,7 +99,8 @@ function changeRoutes({ requests, isGroup, memberUrl }: RaftRoutesOptions): read
         return requests.byLeader(call, async () => {
           await group.propose({ type: 'SetMember', payload: member }, undefined);
           await group.changeMembership({ kind: 'addLearner', id: member.id });
-          return new Answer(201, { ...member, role: 'learner' });
+          const peer = group.status().peers.find(({ id }) => id === member.id);
+          return new Answer(201, { ...member, role: peer?.role === 'voter' ? memberWire(peer, group.status().leader).role : 'learner' });
         });
       },
     }),
@@ -117,6 +120,7 @@ function changeRoutes({ requests, isGroup, memberUrl }: RaftRoutesOptions): read
           const peer = peerOf(group.status(), call.params.id);
           requireCaughtUp(peer);
           await group.changeMembership({ kind: 'promote', id: peer.id });
+          await checkpoints.spreadIfPossible();
           return new Answer(200, { id: peer.id, url: peer.url, role: 'follower' });
         });
       },
@@ -135,8 +139,12 @@ function changeRoutes({ requests, isGroup, memberUrl }: RaftRoutesOptions): read
         requireGroup();
         return requests.byLeader(call, async () => {
           const id = removable(group.status(), call.params.id, group.state.members);
+          // One that is gone has nothing that could still be saved.
+          if (isReachable(group.status(), id)) await checkpoints.spread(id);
+          else await checkpoints.spreadIfPossible(id);
           await group.changeMembership({ kind: 'remove', id });
           await group.propose({ type: 'RemoveMember', payload: { id } }, undefined);
+          await checkpoints.spreadIfPossible();
           return new Answer(200, { removed: true });
         });
       },
@@ -172,8 +180,19 @@ function peerOf({ peers }: RaftStatus, text: string): RaftPeerStatus {
   throw new CepError('member_not_found', `the group has no member '${text}'`, { hint: `it has ${known}` });
 }
 
-function requireCaughtUp({ id, role, lag }: RaftPeerStatus): void {
-  if (role === 'voter' || (lag !== undefined && lag <= PROMOTION_LAG_MAX)) return;
+function isReachable({ peers }: RaftStatus, id: number): boolean {
+  return peers.some((peer) => peer.id === id && peer.isReachable);
+}
+
+/** One that does not answer would be missing from majorities at once: of two members none could go on, nor take it back. */
+function requireCaughtUp({ id, url, role, lag, isReachable }: RaftPeerStatus): void {
+  if (role === 'voter') return;
+  if (!isReachable) {
+    throw new CepError('member_conflict', `member ${id} at ${url} cannot be reached, and its vote would be missing`, {
+      hint: `start it with --raft-node-id ${id}, or see whether its URL is right: cep raft remove ${id}`,
+    });
+  }
+  if (lag !== undefined && lag <= PROMOTION_LAG_MAX) return;
   const found = lag === undefined ? 'it is not known how far it is' : `it is ${lag} entries behind`;
   throw new CepError('member_conflict', `member ${id} has not caught up: ${found}`, {
     hint: `it may vote once it is at most ${PROMOTION_LAG_MAX} entries behind; see GET /api/v1/cluster/raft/status`,
