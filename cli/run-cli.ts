@@ -1,4 +1,4 @@
-import { Cli, type CommandClass } from 'clipanion';
+import { Cli, type CommandClass, type Definition } from 'clipanion';
 import manifest from '../package.json' with { type: 'json' };
 import { CepError } from '../shared/errors/error.ts';
 import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
@@ -32,8 +32,16 @@ async function runCommand(words: string[], context: CliContext): Promise<number>
   try {
     return await cli.run(cli.process(words, context), context);
   } catch (error) {
-    throw usageErrorOf(error, cli.definitions()) ?? error;
+    throw usageErrorOf(error, meantBy(words, cli.definitions())) ?? error;
   }
+}
+
+/** The command that the words call in full, of several the one with the longest name; else all that begin so. */
+function meantBy(words: readonly string[], definitions: readonly Definition[]): readonly Definition[] {
+  const named = (path: string): readonly string[] => path.split(' ').slice(1);
+  const called = definitions.filter(({ path }) => named(path).every((word, at) => words[at] === word));
+  const [meant] = called.sort((a, b) => named(b.path).length - named(a.path).length);
+  return meant === undefined ? definitions : [meant];
 }
 
 function asksForHelp(words: readonly string[]): boolean {
