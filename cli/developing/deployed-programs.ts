@@ -30,6 +30,8 @@ export interface DeployedProgramsOptions {
   readonly colors: Colors;
   readonly line: (text: string) => void;
   readonly onDeploy: (id: string) => void;
+  /** It is about to be removed. */
+  readonly onRemove: (id: string) => void;
 }
 
 /** The programs of a folder on a server, each a pipeline; what was saved is put in its place. */
@@ -112,6 +114,7 @@ export class DeployedPrograms {
   }
 
   async #remove(path: string, id: string): Promise<void> {
+    this.#options.onRemove(id);
     await this.#options.api.remove(id);
     this.#deployed.delete(path);
     this.#options.line(`${this.#nameOf(path)}: gone`);

@@ -32,9 +32,18 @@ export async function develop(settings: DevelopSettings, context: CliContext, in
   try {
     line(`server: ${server.url}`);
     line(`console: ${server.url}/console`);
-    const follow = (pipelineId: string): void =>
-      void showOutputs({ server, pipelineId, context, interrupt }).catch((error: unknown) => void stderr.write(`${error}\n`));
-    const programs = new DeployedPrograms({ api: server.api, folder, context, colors: colorsFor(stdout, env), line, onDeploy: follow });
+    const followed = new Map<string, AbortController>();
+    const onDeploy = (pipelineId: string): void => {
+      const removal = new AbortController();
+      followed.set(pipelineId, removal);
+      const until = AbortSignal.any([interrupt, removal.signal]);
+      void showOutputs({ server, pipelineId, context, until }).catch((error: unknown) => void stderr.write(`${error}\n`));
+    };
+    const onRemove = (pipelineId: string): void => {
+      followed.get(pipelineId)?.abort();
+      followed.delete(pipelineId);
+    };
+    const programs = new DeployedPrograms({ api: server.api, folder, context, colors: colorsFor(stdout, env), line, onDeploy, onRemove });
     await programs.update();
     line('saved files are taken over, Ctrl+C ends');
     const events = new EventFeed({ api: server.api, programs, line, signal: interrupt });
@@ -106,10 +115,10 @@ interface OutputsToShow {
   readonly server: LocalServer;
   readonly pipelineId: string;
   readonly context: CliContext;
-  readonly interrupt: AbortSignal;
+  readonly until: AbortSignal;
 }
 
-async function showOutputs({ server: { api }, pipelineId, context, interrupt: signal }: OutputsToShow): Promise<void> {
+async function showOutputs({ server: { api }, pipelineId, context, until: signal }: OutputsToShow): Promise<void> {
   const { stdout, stderr, env } = context;
   const onLost = ({ message }: Error): void => void stderr.write(`${message}\n`);
   for await (const followed of followOutputs({ api, pipelineId, after: '0', signal, onLost })) {

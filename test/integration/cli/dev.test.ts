@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,8 +36,11 @@ it('plays the events of a folder, and takes over what is saved with the state th
   writeFileSync(join(folder, 'events.evt'), '@0 Authorisation { card: "4111-01" }\n');
   await dev.until(({ stdout }) => stdout.includes('events.evt: 1 event in a loop, '));
   await dev.until(({ stdout }) => stdout.includes('1 event of type Authorisation, which no stream reads (did you mean Authorization?)\n'));
-  rmSync(join(folder, 'rules.vpl'));
-  await dev.until(({ stdout }) => stdout.includes('rules.vpl: gone\n'));
+  renameSync(join(folder, 'rules.vpl'), join(folder, 'renamed.vpl'));
+  await dev.until(({ stdout }) => stdout.includes('rules.vpl: gone\n') && stdout.includes('renamed.vpl: runs\n'));
+  rmSync(join(folder, 'renamed.vpl'));
+  await dev.until(({ stdout }) => stdout.includes('renamed.vpl: gone\n'));
+  expect(dev.stderr).not.toMatch(/ended the stream|there is no pipeline/);
   dev.kill('SIGINT');
   expect(await dev.ended).toMatchObject({ code: 0 });
 }, 240_000);
