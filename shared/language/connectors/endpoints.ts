@@ -85,7 +85,7 @@ stream Large = Payment.from(Incoming)
         secret: true,
         summary: 'a source checks with it that requests carry `x-cep-signature: sha256=<hex HMAC of the body>`',
       },
-      { name: 'topic', kind: 'str', summary: 'put behind the path: of the url, or of the webhook' },
+      { name: 'topic', kind: 'str', summary: 'put behind the path: of the url, or of the webhook, where a `/` in it is `%2F`' },
     ],
   },
   {
@@ -99,10 +99,12 @@ stream Large = Payment.from(Incoming)
     summary: 'Event files, read and followed, or appended to',
     guarantees: {
       source:
-        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files.',
+        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files. ' +
+        'A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning.',
       sink:
         'Exactly once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
-        'machine fails, the last 0.1 s may be missing.',
+        'machine fails, the last 0.1 s may be missing. Where the file was renamed, as rotation does, or removed, the next event begins ' +
+        'another; what a crash repeats is then looked for in that one only.',
     },
     example: `connector Log = file (path: "payments.jsonl")
 connector Alerts = file (path: "alerts.jsonl")
@@ -118,14 +120,14 @@ stream Large = Payment.from(Log)
         name: 'follow',
         kind: 'bool',
         default: 'true',
-        summary: 'a source waits for what is appended, also when the file is replaced by another',
+        summary: 'a source waits for what is appended, also when the file is replaced by another, or written anew',
       },
       {
         name: 'start',
         kind: 'str',
         words: ['earliest', 'latest'],
         default: '"earliest"',
-        summary: 'where a source begins that was never read',
+        summary: 'where a source begins that was never read; the latest is behind the last line that is whole',
       },
     ],
   },

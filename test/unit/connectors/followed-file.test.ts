@@ -102,6 +102,17 @@ describe('a followed file', () => {
     expect(numbers(second)).toEqual([10, 11, 12, 13]);
   });
 
+  it('begins anew where it was written over, with as much or with more', async () => {
+    write('a.jsonl', lines(0, 2));
+    const reading = read('a.jsonl');
+    await reading.until(() => reading.messages.length === 2);
+    write('a.jsonl', lines(2, 4));
+    await reading.until(() => reading.messages.length === 4);
+    write('a.jsonl', lines(4, 9));
+    await reading.until(() => reading.messages.length === 9);
+    expect(numbers(reading)).toEqual(upTo(9));
+  });
+
   it('waits for a file that is not there, and says so', async () => {
     const reading = read('later.jsonl');
     await reading.until(() => reading.problem !== undefined);
@@ -120,6 +131,22 @@ describe('a followed file', () => {
     const second = read('a.jsonl', { start: 'latest' }, first.position);
     await second.until(() => second.messages.length === 1);
     expect(numbers(second)).toEqual([3]);
+  });
+
+  it.each([
+    { name: 'a.csv', before: 'event_type,n\nA,1\nA,', after: '2\nA,3\n', values: [{ n: 2 }, { n: 3 }] },
+    { name: 'a.evt', before: '@5s A { n: 1 }\nA {', after: ' n: 2 }\n', values: [{ n: 2, time: '1970-01-01T00:00:05Z' }] },
+    { name: 'a', before: '{"event_type":"A","n":1}\n{', after: '"event_type":"A","n":2}\n', values: [{ n: 2 }] },
+  ])('begins at the end of $name with what its lines before say', async ({ name, before, after, values }) => {
+    write(name, before);
+    const reading = read(name, { start: 'latest' });
+    await reading.until(() => reading.batches.length === 1);
+    append(name, after);
+    await reading.until(() => reading.messages.length === values.length);
+    const found = reading.texts.map((text) => JSON.parse(text));
+    expect(found.map(({ n, data, timestamp }) => ({ n: n ?? data.n, ...(timestamp === undefined ? {} : { time: timestamp }) }))).toEqual(
+      values,
+    );
   });
 
   it('ends with the file where it does not follow, its last line needing no end', async () => {
@@ -154,6 +181,16 @@ describe('a followed file', () => {
     const rest = read('a.jsonl.gz', {}, half.position);
     await rest.until(() => rest.isEnded);
     expect(numbers(rest)).toEqual(upTo(20_000).slice(taken));
+  });
+
+  it('reads gzip from its beginning where another was written over it', async () => {
+    write('a.jsonl.gz', gzipSync(lines(0, 10)));
+    const first = read('a.jsonl.gz');
+    await first.until(() => first.isEnded);
+    write('a.jsonl.gz', gzipSync(lines(20, 40)));
+    const second = read('a.jsonl.gz', {}, first.position);
+    await second.until(() => second.isEnded);
+    expect(numbers(second)).toEqual(upTo(40).slice(20));
   });
 
   it('reads .evt with its offsets, and what has none is of its arrival', async () => {

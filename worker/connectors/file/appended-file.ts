@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { closingOnFailure } from '../../../shared/files/durable-files.ts';
-import { fileReason } from '../../../shared/files/file-reason.ts';
+import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
 
 /** How much of the end of a file is searched for messages that come again after a crash. */
@@ -33,10 +33,20 @@ export class AppendedFile implements Sink {
     if (path === undefined)
       throw new DeliveryFailure('forbidden_path', `the file '${named}' is not in the work directory`, { isPermanent: true });
     try {
-      await (await this.#fileOf(path)).append(id, payload);
+      await (await this.#fileAt(path)).append(id, payload);
     } catch (error) {
       throw new DeliveryFailure('file_error', `${path}: ${fileReason(error)}`, { cause: error });
     }
+  }
+
+  /** The one that stands there now: after it was renamed, as rotation does, or removed, it is another. */
+  async #fileAt(path: string): Promise<LineFile> {
+    const file = await this.#fileOf(path);
+    if (await file.isAt(path)) return file;
+    if ((await this.#files.get(path)) === file) await this.#close(path);
+    const next = await this.#fileOf(path);
+    if (next !== file) next.takeOver(file);
+    return next;
   }
 
   async #fileOf(path: string): Promise<LineFile> {
@@ -61,8 +71,15 @@ export class AppendedFile implements Sink {
   }
 }
 
+/** What tells a file from others. */
+interface Place {
+  readonly dev: number;
+  readonly ino: number;
+}
+
 class LineFile {
   readonly #handle: FileHandle;
+  readonly #place: Place;
   /** Of lines from before, which may come once more. */
   readonly #before: Set<string>;
   #syncDue: NodeJS.Timeout | undefined;
@@ -78,13 +95,30 @@ class LineFile {
       if (size > 0) await handle.read(last, 0, 1, size - 1);
       // A line without its end is one that a crash has torn: it stays as it is, and is not gone on with.
       if (size > 0 && last[0] !== 10) await handle.write('\n');
-      return new LineFile(handle, before);
+      const { dev, ino } = await handle.stat();
+      return new LineFile(handle, { dev, ino }, before);
     });
   }
 
-  private constructor(handle: FileHandle, before: Set<string>) {
+  private constructor(handle: FileHandle, place: Place, before: Set<string>) {
     this.#handle = handle;
+    this.#place = place;
     this.#before = before;
+  }
+
+  /** Whether a path leads to it still. */
+  async isAt(path: string): Promise<boolean> {
+    const found = await stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    return found?.ino === this.#place.ino && found.dev === this.#place.dev;
+  }
+
+  /** What stands in the one that was here before may come once more too. */
+  takeOver(before: LineFile): void {
+    for (const id of before.#before) this.#before.add(id);
+    this.#failure ??= before.#failure;
   }
 
   async append(id: string, payload: string): Promise<void> {

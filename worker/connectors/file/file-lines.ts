@@ -66,6 +66,17 @@ export function fileLines(options: FileLinesOptions, state: LinesState): FileLin
   }
 }
 
+/**
+ * What the reader of a file must know to go on behind its last lines, without having read those in between. `first`: how the file begins.
+ * `last`: its last lines, whole ones.
+ */
+export function stateBehind(options: FileLinesOptions, { first, last }: { readonly first: Buffer; readonly last: Buffer }): LinesState {
+  const lines = fileLines(options, {});
+  const shown = options.format === 'csv' ? first.subarray(0, lines.wholeLength(first)) : last;
+  lines.messages(shown);
+  return lines.state;
+}
+
 class JsonLines implements FileLines {
   readonly state = {};
 

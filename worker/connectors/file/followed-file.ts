@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32, createGunzip } from 'node:zlib';
 import { closingOnFailure } from '../../../shared/files/durable-files.ts';
-import { fileReason } from '../../../shared/files/file-reason.ts';
+import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
 import { limits } from '../../../shared/limits.ts';
 import { Backoff } from '../backoff.ts';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
-import { type FileFormat, type FileLines, fileLines, formatOf, type LinesState, sniffed } from './file-lines.ts';
+import { type FileFormat, type FileLines, fileLines, formatOf, type LinesState, sniffed, stateBehind } from './file-lines.ts';
 
 /** How often it is looked whether there is more. */
 const LOOK_MS = 100;
@@ -17,6 +17,7 @@ const LAST_LOOKS = 10;
 const CHUNK_BYTES = 262_144;
 /** Of the start of a file, what tells it from another that has its number after it. */
 const HEAD_BYTES = 256;
+const NEWLINE = 10;
 
 export interface FollowedFileOptions {
   readonly path: string;
@@ -47,7 +48,8 @@ interface OpenFile {
 /**
  * Reads a file from its position on and waits for what is appended. When another file is in its place (it was renamed), the one that
  * it reads is read to its end first, then those that were in its place since, as far as they lie beside it. A file that is shorter than
- * what was read of it begins anew. What is compressed (`.gz`) is read once: nothing is appended to it.
+ * what was read of it, or that begins with something else, was written anew and is read from its beginning. What is compressed (`.gz`) is
+ * read once: nothing is appended to it.
  */
 export class FollowedFile implements Source {
   readonly #options: FollowedFileOptions;
@@ -106,11 +108,11 @@ export class FollowedFile implements Source {
           await this.#handOver(reader, reading);
           return;
         }
-        if (await reader.isCut()) {
+        await this.#pause(LOOK_MS);
+        if (await reader.isWrittenAnew()) {
           this.#position = beginningOf(file.inode);
           return;
         }
-        await this.#pause(LOOK_MS);
       }
     } finally {
       await file.handle.close();
@@ -118,10 +120,9 @@ export class FollowedFile implements Source {
   }
 
   /** Where it begins that was never read. That it does is kept, so that what comes now is not passed over after a crash. */
-  async #begin({ handle, inode }: OpenFile, reading: SourceReading): Promise<void> {
-    const offset = this.#options.start === 'latest' ? (await handle.stat()).size : 0;
-    const position = { ...beginningOf(inode), offset };
-    if (offset === 0 || (await reading.take({ messages: [], position: { ...position } }))) this.#position = position;
+  async #begin(file: OpenFile, reading: SourceReading): Promise<void> {
+    const position = this.#options.start === 'latest' ? await endOf(file, this.#options) : beginningOf(file.inode);
+    if (position.offset === 0 || (await reading.take({ messages: [], position: { ...position } }))) this.#position = position;
   }
 
   /** False when reading has ended. */
@@ -192,11 +193,11 @@ export class FollowedFile implements Source {
   async #readCompressed(reading: SourceReading): Promise<void> {
     const { ino } = await stat(this.#options.path);
     reading.connected();
-    const position = this.#position?.inode === ino ? this.#position : beginningOf(ino);
+    const isOn = this.#position?.inode === ino && (await this.#isSameUnpacked(this.#position));
+    const position = isOn && this.#position !== null ? this.#position : beginningOf(ino);
     const reader = new FileReader(undefined, position, this.#options);
     let skip = position.offset;
-    const bytes = createReadStream(this.#options.path, { signal: this.#end.signal }).pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    for await (const chunk of this.#unpacked()) {
       const rest = chunk.subarray(Math.min(skip, chunk.length));
       skip -= chunk.length - rest.length;
       if (rest.length === 0) continue;
@@ -205,6 +206,20 @@ export class FollowedFile implements Source {
     }
     reader.add(Buffer.alloc(0), true);
     await this.#handOver(reader, reading);
+  }
+
+  #unpacked(): AsyncIterable<Buffer> {
+    return createReadStream(this.#options.path, { signal: this.#end.signal }).pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
+  }
+
+  /** Whether what is packed begins as what was read did. */
+  async #isSameUnpacked({ head, headLength }: FilePosition): Promise<boolean> {
+    let begun: Buffer = Buffer.alloc(0);
+    for await (const chunk of this.#unpacked()) {
+      begun = Buffer.concat([begun, chunk]).subarray(0, headLength);
+      if (begun.length === headLength) break;
+    }
+    return headLength === 0 || crc32(begun) === head;
   }
 
   async #pause(ms: number): Promise<void> {
@@ -300,10 +315,11 @@ class FileReader {
     return ((await this.#file?.handle.stat())?.size ?? 0) > this.#offset + this.#rest.length;
   }
 
-  /** Somebody has made it shorter. */
-  async isCut(): Promise<boolean> {
-    const size = (await this.#file?.handle.stat())?.size ?? 0;
-    return size < this.#offset + this.#rest.length;
+  /** Somebody has made it shorter, or has put something else in the place of what was read. */
+  async isWrittenAnew(): Promise<boolean> {
+    if (this.#file === undefined) return false;
+    const { position } = this;
+    return !(await isSame(this.#file.handle, { ...position, offset: position.offset + this.#rest.length }));
   }
 }
 
@@ -324,6 +340,30 @@ async function isSame(handle: FileHandle, { offset, head, headLength }: FilePosi
   return crc32(bytes) === head;
 }
 
+/**
+ * Behind the last line of a file that has its end. What only the lines before it say is known: the columns of CSV, and what a line of
+ * `.evt` takes over, as far as that stands in the last ones.
+ */
+async function endOf({ handle, inode, path }: OpenFile, { timeField, textFields }: FollowedFileOptions): Promise<FilePosition> {
+  const { size } = await handle.stat();
+  const first = await bytesAt(handle, 0, Math.min(size, CHUNK_BYTES));
+  const last = await bytesAt(handle, Math.max(0, size - CHUNK_BYTES), Math.min(size, CHUNK_BYTES));
+  if (size === 0) return beginningOf(inode);
+  const format = formatOf(path) ?? sniffed(first);
+  const lastEnd = last.lastIndexOf(NEWLINE) + 1;
+  const offset = lastEnd === 0 && size > CHUNK_BYTES ? size : size - last.length + lastEnd;
+  const whole = last.subarray(size > CHUNK_BYTES ? last.indexOf(NEWLINE) + 1 : 0, lastEnd);
+  const begun = first.subarray(0, Math.min(HEAD_BYTES, offset));
+  const state = stateBehind({ format, timeField, textFields }, { first: first.subarray(0, offset), last: whole });
+  return { inode, offset, head: crc32(begun), headLength: begun.length, format, state };
+}
+
+async function bytesAt(handle: FileHandle, from: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(bytes, 0, length, from);
+  return bytes.subarray(0, bytesRead);
+}
+
 function beginningOf(inode: number): FilePosition {
   return { inode, offset: 0, head: 0, headLength: 0, state: {} };
 }
@@ -332,8 +372,4 @@ function reasonOf(error: unknown): string {
   if (isMissing(error)) return 'there is no such file';
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return String(code).startsWith('Z_') ? `it cannot be unpacked (${message})` : fileReason(error);
-}
-
-function isMissing(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }
