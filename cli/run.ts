@@ -15,12 +15,12 @@ export class RunCommand extends ResultCommand {
     category: 'Programs',
     description: 'Run a program: read from its connectors, deliver to them',
     details:
-      'Reads what the program names with .from, shows the output events, and delivers what it sends with .to, until Ctrl+C. With a ' +
-      'checkpoint directory a run that was stopped or killed goes on where it was. Where the program reads with .from over http, others send ' +
-      'to POST /webhooks/CONNECTOR, on this machine unless --bind says otherwise; CEP_API_KEY is then the key they need, where the ' +
-      'connector has no secret. File connectors name files relative to the current ' +
-      'directory. Ends with 0 when everything is done or safe, 1 when the program has errors, 2 when a file is missing, 4 when a ' +
-      'connector cannot be reached at the start or something was given up.',
+      'Reads what the program names with .from, shows the output events, and delivers what it sends with .to, until Ctrl+C, or until all ' +
+      'its sources have ended (files that are not followed) and everything is delivered. With a checkpoint directory a run that was ' +
+      'stopped or killed goes on where it was. Where the program reads with .from over http, others send to POST /webhooks/CONNECTOR, on ' +
+      'this machine unless --bind says otherwise; CEP_API_KEY is then the key they need, where the connector has no secret. File ' +
+      'connectors name files relative to the current directory. Ends with 0 when everything is done or safe, 1 when the program has ' +
+      'errors, 2 when a file is missing, 4 when a connector cannot be reached at the start or something was given up.',
     examples: [
       ['A program', '$0 run -f rules.vpl'],
       ['One that goes on where it stopped', '$0 run -f rules.vpl --checkpoint-dir state'],

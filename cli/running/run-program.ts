@@ -109,7 +109,10 @@ class ProgramInRuntime {
     this.#id = id;
   }
 
-  /** Resolves with the signal, or when the sources have given everything. @throws CepError when a source cannot be reached at first */
+  /**
+   * Resolves with the signal, or when the sources have given everything and the sinks have it, however long they take. @throws CepError when
+   * a source cannot be reached at first
+   */
   async until(signal: Promise<unknown>, screen: RunScreen): Promise<void> {
     const { pipelines } = this.#runtime;
     if (this.#sources.length === 0) screen.note('The program reads from no connector: nothing comes in. Ctrl+C ends it.');
@@ -126,9 +129,16 @@ class ProgramInRuntime {
         shownAt = performance.now();
         await this.#show(screen);
       }
-      if (this.#sources.length > 0 && this.#sources.every((source) => source.isEnded)) break;
+      if (this.#sources.length > 0 && this.#sources.every((source) => source.isEnded) && (await this.#isThrough())) break;
     }
     await this.#show(screen);
+  }
+
+  /** All that came is worked through, and what it made is delivered or a dead letter. */
+  async #isThrough(): Promise<boolean> {
+    const { pipelines } = this.#runtime;
+    const { eventsInFlight } = await pipelines.metrics(SERVER_TENANT, this.#id);
+    return eventsInFlight === 0 && pipelines.connectors(SERVER_TENANT).every(({ end }) => !('sink' in end) || end.sink.pending === 0);
   }
 
   get #sources(): ReturnType<Runtime['pipelines']['sources']> {

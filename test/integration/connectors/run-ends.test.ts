@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CepProcess } from '../cli/cep-process.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Of each request; all of them take longer than a server that is told to end waits for its sinks. */
+const ANSWER_MS = 3_000;
+
+describe('cep run whose sources have ended', () => {
+  let folder = '';
+  let server: Server;
+  let run: CepProcess | undefined;
+  const answered: number[] = [];
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'cep-run-ends-'));
+    server = createServer((request, response) => {
+      const body: Buffer[] = [];
+      request.on('data', (part: Buffer) => body.push(part));
+      request.on('end', () => setTimeout(() => answer(Buffer.concat(body).toString(), () => response.end()), ANSWER_MS));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(async () => {
+    run?.kill('SIGKILL');
+    await run?.ended;
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const answer = (body: string, end: () => void): void => {
+    answered.push(JSON.parse(body).data.n);
+    end();
+  };
+
+  it('waits for a slow sink until that has everything', async () => {
+    const path = join(folder, 'in.jsonl');
+    writeFileSync(path, [1, 2, 3].map((n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const { port } = server.address() as AddressInfo;
+    const program = `
+event Reading:
+    n: int
+
+connector In = file (path: "${path}", follow: false)
+connector Slow = http (url: "http://127.0.0.1:${port}", timeout: 20s)
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Slow)
+`;
+    run = new CepProcess(['run', '-c', program, '--quiet']);
+    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(answered).toEqual([1, 2, 3]);
+  });
+});
