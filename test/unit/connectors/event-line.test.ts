@@ -15,6 +15,11 @@ describe('the line of a message', () => {
     expect(lineOf('{"x":1, "type":"A"}')).toBe('{"x":1, "type":"A"}');
   });
 
+  it('has no byte order mark', () => {
+    expect(lineOf('\uFEFF{"event_type":"A","x":1}\r')).toBe('{"event_type":"A","x":1}');
+    expect(lineOf('\uFEFF{"x":1}', none, 'T')).toBe('{"event_type":"T","x":1}');
+  });
+
   it('has no line end within', () => {
     expect(lineOf('{\n  "event_type": "A",\r\n  "x": 1\n}\n')).toBe('{   "event_type": "A",   "x": 1 }');
     expect(lineOf('{"event_type":"A",\n"x":1}')).toBe('{"event_type":"A", "x":1}');

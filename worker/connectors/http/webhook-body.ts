@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { CepError } from '../../../shared/errors/error.ts';
+import { utf8Text } from '../sources/utf8-text.ts';
 
 const [OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET] = Buffer.from('{[}]') as unknown as [number, number, number, number];
 const [QUOTE, BACKSLASH, COMMA, NEWLINE] = Buffer.from('"\\,\n') as unknown as [number, number, number, number];
@@ -25,7 +26,7 @@ function eventsOfJson(body: Buffer): readonly Buffer[] {
 
 function read(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(utf8Text(body));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CepError('invalid_json', `the body is no JSON (${reason}), ${expected}`, { cause });

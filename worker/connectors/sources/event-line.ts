@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { limits } from '../../../shared/limits.ts';
 import type { SourceMessage } from '../connector.ts';
+import { utf8Text } from './utf8-text.ts';
 
 /** How the type of a message is found that does not say it. */
 export interface TypeNaming {
@@ -25,7 +26,7 @@ export function eventLine(message: SourceMessage, naming: TypeNaming): { readonl
   if (!isUtf8(bytes)) return { problem: 'found bytes that are no UTF-8 text, expected a JSON object' };
   // What says its type first is a line as it stands: whether it is right is seen where it is read.
   if (USUAL_START.equals(bytes.subarray(0, USUAL_START.length)) && !bytes.includes(NEWLINE)) return { line: bytes };
-  return typedLine(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), message, naming);
+  return typedLine(utf8Text(bytes), message, naming);
 }
 
 function typedLine(text: string, { topicPart }: SourceMessage, { connector, declared }: TypeNaming): ReturnType<typeof eventLine> {
