@@ -1,4 +1,6 @@
 import { CepError } from '../../shared/errors/error.ts';
+import { topicKind } from '../../shared/language/connectors/descriptor.ts';
+import { findConnector } from '../../shared/language/connectors/table.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import { numberParameter, textParameter } from './parameters.ts';
 import { followed } from './profiles.ts';
@@ -11,7 +13,6 @@ import { redisSteps } from './redis/redis-test.ts';
 import { RedisStreamSource } from './redis/stream-source.ts';
 
 const PORT = 6379;
-const STREAM_TYPE = 'redis_stream';
 
 /** Channels and streams of Redis. */
 export const redisConnector: ConnectorType = {
@@ -55,10 +56,9 @@ export const redisConnector: ConnectorType = {
   },
 };
 
-/** What says `stream`, or is written `redis_stream`, is one; a `channel` is none. */
-function isStream({ writtenType, parameters }: ConnectorSettings): boolean {
-  if (parameters.has('channel')) return false;
-  return writtenType === STREAM_TYPE || ['stream', 'group', 'consumer', 'max_len'].some((name) => parameters.has(name));
+function isStream({ type, writtenType, parameters }: ConnectorSettings): boolean {
+  const kinds = findConnector(type)?.kinds;
+  return kinds !== undefined && topicKind(kinds, writtenType, parameters) === kinds.other;
 }
 
 /** @throws CepError `connector_error` */

@@ -205,6 +205,7 @@ stream Large = Payment.from(Plant, topic: "payments/+")
     built: ['source', 'sink', 'enrich'],
     oneOf: [['url']],
     topics: ['channel', 'stream', 'topic'],
+    kinds: { usual: 'channel', other: 'stream', otherBy: ['redis_stream', 'stream', 'group', 'consumer', 'max_len'] },
     broker: true,
     summary: 'Redis channels, streams, and look-ups by key',
     guarantees: {

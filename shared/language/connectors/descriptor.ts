@@ -12,6 +12,8 @@ export interface ConnectorDescriptor {
   readonly needs?: Readonly<Partial<Record<ConnectorRole, readonly string[]>>>;
   /** The parameters that say what is read or written, the preferred first: `topic` in `.from` and `.to` stands for it. */
   readonly topics: readonly string[];
+  /** Where these name things of two kinds. @default all are of one kind */
+  readonly kinds?: TopicKinds;
   /** A broker needs a topic: `.from` must find one, `.to` falls back to the stream's name (W041). */
   readonly broker: boolean;
   readonly summary: string;
@@ -19,6 +21,20 @@ export interface ConnectorDescriptor {
   readonly guarantees?: Readonly<Partial<Record<ConnectorRole, string>>>;
   /** A program that uses it, for each role that is built. */
   readonly example?: string;
+}
+
+/** Two kinds of things that a connector may read or write, each named by a parameter of its own. A sink is for those of one kind. */
+export interface TopicKinds {
+  readonly usual: string;
+  readonly other: string;
+  /** Types as they are written, and parameters: with one of them it is the other kind, unless the usual one is named. */
+  readonly otherBy: readonly string[];
+}
+
+/** The one that a connector is for. `parameters`: what it has, by name. */
+export function topicKind({ usual, other, otherBy }: TopicKinds, writtenType: string, parameters: ReadonlyMap<string, unknown>): string {
+  if (parameters.has(usual)) return usual;
+  return otherBy.some((name) => name === writtenType || parameters.has(name)) ? other : usual;
 }
 
 /** What a connector can do for a stream: `.from`, `.to`, `.enrich`. */

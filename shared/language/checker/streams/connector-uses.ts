@@ -1,6 +1,6 @@
 import { isArray, kindOf, type Value } from '../../../events/value.ts';
 import type { Argument, Expression, Span } from '../../ast/nodes.ts';
-import type { ConnectorDescriptor, ConnectorRole, ConnectorValueKind } from '../../connectors/descriptor.ts';
+import { type ConnectorDescriptor, type ConnectorRole, type ConnectorValueKind, topicKind } from '../../connectors/descriptor.ts';
 import { parameterProblem } from '../../connectors/parameter-problem.ts';
 import { connectors, findConnector, findConnectorParameter, parametersOf } from '../../connectors/table.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
@@ -16,6 +16,8 @@ export interface UsedConnector {
   readonly name: string;
   /** Null when the type is unknown (reported where it is declared). */
   readonly descriptor: ConnectorDescriptor | null;
+  /** The type, or another name of it, as the declaration has it. */
+  readonly writtenType: string;
   /** Parameters of the declaration; empty for a registered connector. */
   readonly declared: ReadonlyMap<string, Value>;
   /** Registered with the server: its parameters are not known here. */
@@ -52,12 +54,16 @@ function findUsed(name: string, context: CheckContext): UsedConnector | undefine
   const symbol = context.symbols.find('connector', name);
   if (symbol) {
     symbol.used = true;
-    return { name: symbol.name, descriptor: findConnector(symbol.plan.type) ?? null, declared: symbol.plan.parameters, registered: false };
+    const { type, parameters: declared } = symbol.plan;
+    return { name: symbol.name, descriptor: findConnector(type) ?? null, writtenType: type, declared, registered: false };
   }
   const registered = context.options.registeredConnectors?.get(name);
-  if (registered) return { name, descriptor: findConnector(registered.type) ?? null, declared: new Map(), registered: true };
+  if (registered) {
+    const { type } = registered;
+    return { name, descriptor: findConnector(type) ?? null, writtenType: type, declared: new Map(), registered: true };
+  }
   if (name !== 'console') return undefined;
-  return { name, descriptor: findConnector('console') ?? null, declared: new Map(), registered: false };
+  return { name, descriptor: findConnector(name) ?? null, writtenType: name, declared: new Map(), registered: false };
 }
 
 function reportUnknown(name: string, node: Expression, context: CheckContext): undefined {
@@ -126,6 +132,7 @@ export function sinkParametersFor(call: BoundCall, connector: UsedConnector): Re
   const { name: used, descriptor } = connector;
   for (const { name } of descriptor ? call.rest : []) {
     const parameter = name && findConnectorParameter(descriptor as ConnectorDescriptor, name.text);
+    if (parameter) refuseOtherKind(name, connector, call.context);
     if (!parameter || parameter.perUse || descriptor?.topics.includes(parameter.name)) continue;
     call.context.report(
       'E080',
@@ -137,6 +144,24 @@ export function sinkParametersFor(call: BoundCall, connector: UsedConnector): Re
     );
   }
   return parameters;
+}
+
+/** E080 for a topic of a kind that the connector does not send to. Where a profile or the server may say which one it is, nothing is known. */
+function refuseOtherKind(
+  { text, span }: { readonly text: string; readonly span: Span },
+  { name: used, descriptor, writtenType, declared, registered }: UsedConnector,
+  context: CheckContext,
+): void {
+  const kinds = descriptor?.kinds;
+  if (kinds === undefined || (text !== kinds.usual && text !== kinds.other) || registered || declared.has('profile')) return;
+  const kind = topicKind(kinds, writtenType, declared);
+  if (kind === text) return;
+  context.report(
+    'E080',
+    span,
+    `\`.to\` takes no \`${text}\` here: as it is declared, \`${used}\` sends to a ${kind}`,
+    `declare another connector with \`${text}: ..\`, or write \`${kind}: ..\` here`,
+  );
 }
 
 /** E082 when neither the declaration nor the use gives what the connector needs in this role. */

@@ -273,6 +273,26 @@ describe('parameters at `.to`', () => {
   });
 });
 
+describe('a channel or a stream of Redis at `.to`', () => {
+  const sent = (connector: string, parameter: string): string =>
+    problems(`${events}connector R = ${connector}\nstream A = Tick.to(R, ${parameter}: "there")`);
+
+  test.each([
+    ['redis (url: "redis://x")', 'channel', 'stream'],
+    ['redis (url: "redis://x", channel: "c", max_len: 5)', 'channel', 'stream'],
+    ['redis (url: "redis://x", max_len: 5)', 'stream', 'channel'],
+    ['redis_stream (url: "redis://x")', 'stream', 'channel'],
+  ])('of %s is a %s, and no %s', (connector, own, other) => {
+    expect(sent(connector, own)).toBe('');
+    expect(sent(connector, 'topic')).toBe('');
+    expect(sent(connector, other)).toContain(`E080 \`.to\` takes no \`${other}\` here: as it is declared, \`R\` sends to a ${own}`);
+  });
+
+  test('is not judged where a profile may say which', () => {
+    expect(sent('redis (profile: "p")', 'stream')).toBe('');
+  });
+});
+
 describe('what a connector needs', () => {
   test('depends on what it is used for', () => {
     expect(
