@@ -104,7 +104,7 @@ stream Large = Payment.from(Incoming)
       sink:
         'Exactly once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
         'machine fails, the last 0.1 s may be missing. Where the file was renamed, as rotation does, or removed, the next event begins ' +
-        'another; what a crash repeats is then looked for in that one only.',
+        'another; what lies beside it as `<name>.<anything>`, not compressed, counts as the file too.',
     },
     example: `connector Log = file (path: "payments.jsonl")
 connector Alerts = file (path: "alerts.jsonl")

@@ -42,4 +42,16 @@ describe('a file that is appended to', () => {
     await send('3');
     expect(idsIn('out.jsonl')).toEqual(['3']);
   });
+
+  it('does not get again after a crash what stands in one that was renamed before', async () => {
+    await send('1');
+    renameSync(join(folder, 'out.jsonl'), join(folder, 'out.jsonl.1'));
+    await send('2');
+    await sink.close();
+    sink = opened();
+    await send('1');
+    await send('2');
+    await send('3');
+    expect(idsIn('out.jsonl')).toEqual(['2', '3']);
+  });
 });

@@ -1,11 +1,12 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { closingOnFailure } from '../../../shared/files/durable-files.ts';
 import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
 
-/** How much of the end of a file is searched for messages that come again after a crash. */
+/** How much of the end of a file, and of those that it was before, is searched for messages that come again after a crash. */
 const SEARCHED_BYTES = 67_108_864;
 /** How long a line may stay in the memory of the system before it is written to the disk, ms. */
 const SYNC_MS = 100;
@@ -88,7 +89,7 @@ class LineFile {
   #failure: unknown;
 
   static async open(path: string): Promise<LineFile> {
-    const before = existsSync(path) ? await idsAtEnd(path) : new Set<string>();
+    const before = await idsBefore(path);
     return closingOnFailure(open(path, 'a+', 0o644), async (handle) => {
       const { size } = await handle.stat();
       const last = Buffer.alloc(1);
@@ -153,13 +154,37 @@ class LineFile {
   }
 }
 
-async function idsAtEnd(path: string): Promise<Set<string>> {
-  const { size } = await stat(path);
+/** Of the last lines at a path: those of the file there, and of what was renamed from there, as rotation does. */
+async function idsBefore(path: string): Promise<Set<string>> {
   const ids = new Set<string>();
-  const lines = createInterface({ input: createReadStream(path, { start: Math.max(0, size - SEARCHED_BYTES) }) });
-  for await (const line of lines) {
+  let bytesLeft = SEARCHED_BYTES;
+  for (const { path: each, size } of await filesOf(path)) {
+    if (bytesLeft <= 0) break;
+    await addIds(ids, each, Math.max(0, size - bytesLeft));
+    bytesLeft -= size;
+  }
+  return ids;
+}
+
+/** Newest first. What was compressed is left out. */
+async function filesOf(path: string): Promise<readonly { readonly path: string; readonly size: number }[]> {
+  const [folder, name] = [dirname(path), basename(path)];
+  // Who may write to a folder need not be let to list it.
+  const names = (await readdir(folder).catch(() => [name])).filter(
+    (each) => each === name || (each.startsWith(`${name}.`) && !each.endsWith('.gz')),
+  );
+  const found = await Promise.all(
+    names.map(async (each) => {
+      const stats = await stat(join(folder, each)).catch(() => undefined);
+      return stats?.isFile() ? [{ path: join(folder, each), size: stats.size, mtimeMs: stats.mtimeMs }] : [];
+    }),
+  );
+  return found.flat().sort((a, b) => b.mtimeMs - a.mtimeMs);
+}
+
+async function addIds(ids: Set<string>, path: string, start: number): Promise<void> {
+  for await (const line of createInterface({ input: createReadStream(path, { start }) })) {
     const [, id] = /"id":"([^"\\]+)"/.exec(line) ?? [];
     if (id !== undefined) ids.add(id);
   }
-  return ids;
 }
