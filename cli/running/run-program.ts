@@ -12,6 +12,7 @@ import { readAgain } from '../connecting/credentials-again.ts';
 import type { CliContext } from '../context.ts';
 import type { SentProgram } from '../program/program-to-send.ts';
 import { RunScreen } from './run-screen.ts';
+import { SaidLines } from './said-lines.ts';
 import { serveWebhooks, type WebhookServing } from './serve-webhooks.ts';
 
 /** Name of the one pipeline in the state directory of a run. */
@@ -66,6 +67,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     if (credentials !== undefined) void readAgain(credentials, { telemetry, redactor });
   });
   let isClean = false;
+  let said: SaidLines | undefined;
   let closeWebhooks = async (): Promise<void> => undefined;
   try {
     let id = '';
@@ -75,10 +77,12 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     });
     if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
     closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
-    await new ProgramInRuntime(runtime, id).until(signals.ended, screen);
+    said = new SaidLines((limit) => runtime.pipelines.programLog(SERVER_TENANT, id, limit), logger);
+    await new ProgramInRuntime(runtime, id).until(signals.ended, { screen, said });
   } finally {
     const ended = runtime.shutdown({ deadlineMs: SHUTDOWN_MS_MAX }).then(({ clean }) => clean);
     isClean = await Promise.race([ended, signals.endedAgain.then(() => false)]);
+    said?.write();
     await closeWebhooks();
     signals.close();
   }
@@ -113,7 +117,7 @@ class ProgramInRuntime {
    * Resolves with the signal, or when the sources have given everything and the sinks have it, however long they take. @throws CepError when
    * a source cannot be reached at first
    */
-  async until(signal: Promise<unknown>, screen: RunScreen): Promise<void> {
+  async until(signal: Promise<unknown>, { screen, said }: { readonly screen: RunScreen; readonly said: SaidLines }): Promise<void> {
     const { pipelines } = this.#runtime;
     if (this.#sources.length === 0) screen.note('The program reads from no connector: nothing comes in. Ctrl+C ends it.');
     let isEnded = false;
@@ -123,6 +127,7 @@ class ProgramInRuntime {
     const waiting = new Set(this.#sources.map(({ id }) => id));
     for (let shownAt = 0; !isEnded; await pause(LOOK_MS, signal)) {
       this.#lookAtStart(waiting);
+      said.write();
       const { status, error } = pipelines.get(SERVER_TENANT, this.#id);
       if (status === 'failed') throw new CepError('runtime_error', `the program failed: ${error ?? 'for an unknown reason'}`);
       if (performance.now() - shownAt >= STATUS_MS) {

@@ -55,4 +55,30 @@ stream Each = Reading.from(In)
     expect(await run.ended).toMatchObject({ code: 0 });
     expect(answered).toEqual([1, 2, 3]);
   });
+
+  it('shows what the program says', async () => {
+    const path = join(folder, 'in.jsonl');
+    writeFileSync(path, [0, 2].map((n) => `{"event_type":"Reading","n":${n}}\n`).join(''));
+    const program = `
+event Reading:
+    n: int
+
+connector In = file (path: "${path}", follow: false)
+
+stream Each = Reading.from(In)
+    .log(level: "warn", message: f"n is {n}", data: {n: n})
+    .print("seen", n)
+    .emit(m: n)
+stream High = Reading
+    .where(n > 1)
+    .emit(n)
+    .alert(message: "high: {n}")
+`;
+    run = new CepProcess(['run', '-c', program]);
+    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(run.stderr).toMatch(/WARN {2}n is 0 stream=Each data="\{.*n.*0\}"\n/);
+    expect(run.stderr).toMatch(/INFO {2}seen 2 stream=Each\n/);
+    expect(run.stderr).toMatch(/WARN {2}high: 2 stream=High/);
+    expect(run.stderr.match(/seen 0/g)).toHaveLength(1);
+  });
 });
