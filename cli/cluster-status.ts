@@ -1,7 +1,7 @@
 import { Command, Option } from 'clipanion';
 import { ClusterApi } from './client/cluster-api.ts';
 import { ClusterCommand } from './client/cluster-command.ts';
-import { type ClusterFacts, clusterProblems } from './client/cluster-problems.ts';
+import { type ClusterFacts, clusterProblems, startingPipelines } from './client/cluster-problems.ts';
 import { groupsText } from './client/group-text.ts';
 import type { ServerApi } from './client/server-api.ts';
 import { factsText } from './client/table.ts';
@@ -16,7 +16,9 @@ export class ClusterStatusCommand extends ClusterCommand {
   static override usage = Command.Usage({
     category: 'Cluster',
     description: 'Show what is wrong in a cluster, and then how it is',
-    details: 'Problems come first, each with what shows more. Ends with 1 when there is one.',
+    details:
+      'Problems come first, each with what shows more. Ends with 1 when there is one. With --wait it is one too that a pipeline is with a worker ' +
+      'but does not run yet.',
     examples: [
       ['On this machine', '$0 cluster status'],
       ['In a script', '$0 cluster status --json'],
@@ -29,11 +31,14 @@ export class ClusterStatusCommand extends ClusterCommand {
 
   protected override async ask(api: ServerApi): Promise<number> {
     const workersMin = this.workersMin === undefined ? 0 : wholeNumber('--workers', this.workersMin, 1);
+    const waitMs = readWait(this.wait);
     const look = async () => {
       const facts = await factsOf(api);
-      return { facts, problems: [...missingWorkers(facts, workersMin), ...clusterProblems(facts)] };
+      // Who waits wants to go on when everything runs.
+      const unfinished = waitMs > 0 ? startingPipelines(facts.groups) : [];
+      return { facts, problems: [...missingWorkers(facts, workersMin), ...clusterProblems(facts), ...unfinished] };
     };
-    const { facts, problems } = await askUntil(readWait(this.wait), look, (seen) => seen.problems.length === 0);
+    const { facts, problems } = await askUntil(waitMs, look, (seen) => seen.problems.length === 0);
     if (this.json) this.printJson({ problems, ...facts });
     else this.print(statusText(facts, problems));
     return problems.length === 0 ? 0 : 1;

@@ -42,6 +42,17 @@ function workerProblems({ health, workers }: ClusterFacts): string[] {
   ];
 }
 
+/** Pipelines that a worker has been given and does not run yet: no fault, and soon over. */
+export function startingPipelines(groups: readonly GroupEntry[]): string[] {
+  return groups.flatMap(({ name, deployments }) =>
+    deployments
+      .filter(({ status }) => status === 'assigned')
+      .map(
+        ({ pipeline_name: pipeline, worker_id: worker }) => `pipeline ${pipeline} of group ${name} does not run yet at worker ${worker}`,
+      ),
+  );
+}
+
 function groupProblems(groups: readonly GroupEntry[]): string[] {
   return groups.flatMap(({ name, deployments }) =>
     deployments

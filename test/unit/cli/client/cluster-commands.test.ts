@@ -97,6 +97,13 @@ describe('commands for a cluster', () => {
   it('wait for a cluster that is not well yet, and for as many workers as are wanted', async () => {
     server.on(`GET ${cluster}/raft/status`, { json: { ...raft, leader_id: null } }, { json: raft });
     expect((await run('cluster', 'status', '--wait', '20s')).exitCode).toBe(0);
+    const starting = { ...group, status: 'deploying', deployments: [{ ...deployment, status: 'assigned' }] };
+    server.on(`GET ${cluster}/pipeline-groups`, { json: [starting] }, { json: [group] });
+    expect((await run('cluster', 'status', '--wait', '20s')).stdout).toMatch(/\nfraud +g +running +1 of 1/);
+    server.on(`GET ${cluster}/pipeline-groups`, { json: [starting] });
+    expect((await run('cluster', 'status')).exitCode).toBe(0);
+    const late = await run('cluster', 'status', '--wait', '10ms');
+    expect([late.exitCode, late.stdout]).toEqual([1, expect.stringContaining('  pipeline a of group fraud does not run yet at worker w1')]);
     const few = await run('cluster', 'status', '--workers', '2');
     expect([few.exitCode, few.stdout]).toEqual([1, expect.stringContaining('  1 of 2 workers are ready (cep workers)')]);
     expect((await run('cluster', 'status', '--wait', 'soon')).stderr).toContain(
