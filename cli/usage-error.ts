@@ -22,6 +22,7 @@ export function usageErrorOf(error: unknown, definitions: readonly Definition[])
 
 function complaint(reason: string, extra: string | undefined, definitions: readonly Definition[]): string {
   if (extra !== undefined) return `'${extra}' is one argument too many`;
+  if (reason.startsWith('Not enough positional')) return `too few arguments${argumentsOf(definitions)}`;
   return reason.startsWith('Command not found') ? `incomplete command${needsOf(definitions)}` : reason.replace(/\.$/, '');
 }
 
@@ -33,6 +34,12 @@ function optionFor(path: string, definitions: readonly Definition[]): string | u
     return option && `a program is named by ${option}: ${option} ${path}`;
   }
   return known.has('--events') ? `an event file is named by -e: -e ${path}` : undefined;
+}
+
+/** The arguments without a name that the one command that was meant takes, as its help has them: `<id> <url>`. */
+function argumentsOf([only, ...others]: readonly Definition[]): string {
+  const named = others.length === 0 ? only?.usage.match(/(?<!\[[^\]]*)<[^>]+>/g) : undefined;
+  return named ? `, expected ${named.join(' ')}` : '';
 }
 
 /** What the one command that was meant cannot do without. */

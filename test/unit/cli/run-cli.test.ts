@@ -49,7 +49,7 @@ describe('cep', () => {
     [['--verison'], "error: unknown option '--verison'\n  hint: cep --help lists the commands\n"],
     [['config-gen', '--formta', 'x'], "error: unknown option '--formta'\n  hint: did you mean '--format'?\n"],
     [['config-gen', '--zzz'], "error: unknown option '--zzz'\n  hint: the options are listed by --help\n"],
-    [['raft', 'add', '4'], 'error: Not enough positional arguments\n  hint: cep raft add --help\n'],
+    [['raft', 'add', '4'], 'error: too few arguments, expected <ID> <URL>\n  hint: cep raft add --help\n'],
     [['config-gen', 'x'], "error: 'x' is one argument too many\n  hint: cep config-gen --help\n"],
     [['config'], 'error: incomplete command\n  hint: cep config show --help\n'],
     [['-c'], 'error: -c: expected the path of a configuration file\n'],
