@@ -21,7 +21,7 @@ export class RunCommand extends ResultCommand {
       'stopped or killed goes on where it was. Where the program reads with .from over http, others send to POST /webhooks/CONNECTOR, on ' +
       'this machine unless --bind says otherwise; CEP_API_KEY is then the key they need, where the connector has no secret. File ' +
       'connectors name files relative to the current directory. Ends with 0 when everything is done or safe, 1 when the program has ' +
-      'errors, 2 when a file is missing, 4 when a connector cannot be reached at the start or something was given up.',
+      'errors, 2 when a file is missing, 4 when a connector cannot be reached at the start or something was given up, dead letters too where nothing keeps them.',
     examples: [
       ['A program', '$0 run -f rules.vpl'],
       ['One that goes on where it stopped', '$0 run -f rules.vpl --checkpoint-dir state'],

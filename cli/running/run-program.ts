@@ -10,6 +10,7 @@ import type { Output, Runtime, RuntimeReport } from '../../worker/runtime/servic
 import { SERVER_TENANT } from '../../worker/runtime/tenants/tenant-registry.ts';
 import { readAgain } from '../connecting/credentials-again.ts';
 import type { CliContext } from '../context.ts';
+import { counted } from '../counts.ts';
 import type { SentProgram } from '../program/program-to-send.ts';
 import { RunScreen } from './run-screen.ts';
 import { SaidLines } from './said-lines.ts';
@@ -67,6 +68,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     if (credentials !== undefined) void readAgain(credentials, { telemetry, redactor });
   });
   let isClean = false;
+  let undelivered = 0;
   let said: SaidLines | undefined;
   let closeWebhooks = async (): Promise<void> => undefined;
   try {
@@ -78,7 +80,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
     closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
     said = new SaidLines((limit) => runtime.pipelines.programLog(SERVER_TENANT, id, limit), logger);
-    await new ProgramInRuntime(runtime, id).until(signals.ended, { screen, said });
+    undelivered = await new ProgramInRuntime(runtime, id).until(signals.ended, { screen, said });
   } finally {
     const ended = runtime.shutdown({ deadlineMs: SHUTDOWN_MS_MAX }).then(({ clean }) => clean);
     isClean = await Promise.race([ended, signals.endedAgain.then(() => false)]);
@@ -87,6 +89,10 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     signals.close();
   }
   await screen.end();
+  if (isClean && undelivered > 0 && stateDir === undefined) {
+    screen.note(`${counted(undelivered, 'dead letter')} went with the process: with --checkpoint-dir they are kept in its dlq.jsonl.`);
+    return gaveUpExitCode;
+  }
   if (isClean) return 0;
   screen.note('Something was given up: not all of what was taken in is delivered, or kept.');
   // What did not end by itself would keep the process alive.
@@ -114,10 +120,10 @@ class ProgramInRuntime {
   }
 
   /**
-   * Resolves with the signal, or when the sources have given everything and the sinks have it, however long they take. @throws CepError when
-   * a source cannot be reached at first
+   * Resolves with the signal, or when the sources have given everything and the sinks have it, however long they take; gives how many outputs are
+   * dead letters. @throws CepError when a source cannot be reached at first
    */
-  async until(signal: Promise<unknown>, { screen, said }: { readonly screen: RunScreen; readonly said: SaidLines }): Promise<void> {
+  async until(signal: Promise<unknown>, { screen, said }: { readonly screen: RunScreen; readonly said: SaidLines }): Promise<number> {
     const { pipelines } = this.#runtime;
     if (this.#sources.length === 0) screen.note('The program reads from no connector: nothing comes in. Ctrl+C ends it.');
     let isEnded = false;
@@ -136,7 +142,7 @@ class ProgramInRuntime {
       }
       if (this.#sources.length > 0 && this.#sources.every((source) => source.isEnded) && (await this.#isThrough())) break;
     }
-    await this.#show(screen);
+    return this.#show(screen);
   }
 
   /** All that came is worked through, and what it made is delivered or a dead letter. */
@@ -162,7 +168,8 @@ class ProgramInRuntime {
     }
   }
 
-  async #show(screen: RunScreen): Promise<void> {
+  /** Gives how many outputs are dead letters. */
+  async #show(screen: RunScreen): Promise<number> {
     const { eventsProcessed, eventsInvalid, outputEventsEmitted, dlqEvents } = await this.#runtime.pipelines.metrics(
       SERVER_TENANT,
       this.#id,
@@ -171,6 +178,7 @@ class ProgramInRuntime {
     const unreadable = sources.reduce((sum, source) => sum + source.unreadable, 0);
     const away = sources.flatMap(({ id, problem }) => (problem === null ? [] : [id]));
     screen.status({ eventsProcessed, eventsInvalid, unreadable, outputs: outputEventsEmitted, deadLetters: dlqEvents + unreadable, away });
+    return dlqEvents;
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,6 +54,32 @@ stream Each = Reading.from(In)
     run = new CepProcess(['run', '-c', program, '--quiet']);
     expect(await run.ended).toMatchObject({ code: 0 });
     expect(answered).toEqual([1, 2, 3]);
+  });
+
+  it('says that dead letters are gone with it, and keeps them where it has a directory for its state', async () => {
+    const path = join(folder, 'in.jsonl');
+    writeFileSync(path, '{"event_type":"Reading","n":1}\n');
+    server.removeAllListeners('request').on('request', (_, response) => response.writeHead(400).end());
+    const { port } = server.address() as AddressInfo;
+    const program = `
+event Reading:
+    n: int
+
+connector In = file (path: "${path}", follow: false)
+connector Refusing = http (url: "http://127.0.0.1:${port}")
+
+stream Each = Reading.from(In)
+    .emit(n)
+    .to(Refusing)
+`;
+    run = new CepProcess(['run', '-c', program, '--quiet']);
+    expect(await run.ended).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('1 dead letter went with the process: with --checkpoint-dir they are kept'),
+    });
+    run = new CepProcess(['run', '-c', program, '--quiet', '--checkpoint-dir', join(folder, 'state')]);
+    expect(await run.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('went with the process') });
+    expect(readFileSync(join(folder, 'state', 'dlq.jsonl'), 'utf8')).toContain('"n":1');
   });
 
   it('shows what the program says', async () => {
