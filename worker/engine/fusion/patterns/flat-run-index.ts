@@ -1,4 +1,4 @@
-import { hashOf, MOST_STEPS } from './number-table.ts';
+import { firstPlace, MOST_STEPS } from './number-table.ts';
 import { NONE, type RunColumns } from './run-columns.ts';
 
 /** A power of two. */
@@ -11,8 +11,6 @@ const SMALLEST = 16;
 export class FlatRunIndex {
   readonly #runs: RunColumns;
   #heads = new Int32Array(SMALLEST).fill(NONE);
-  /** What leaves the bits of a hash that are a place. */
-  #shift = Math.clz32(SMALLEST - 1);
   #size = 0;
   /** Where the last search ended: what is found is often removed next. */
   #place = 0;
@@ -35,7 +33,7 @@ export class FlatRunIndex {
     const heads = this.#heads;
     const { indexKey } = this.#runs;
     const mask = heads.length - 1;
-    let at = hashOf(value) >>> this.#shift;
+    let at = firstPlace(value, mask);
     for (let head = heads[at] as number; head !== NONE && indexKey[head] !== value; head = heads[at] as number) at = (at + 1) & mask;
     this.#place = at;
     return at;
@@ -98,7 +96,7 @@ export class FlatRunIndex {
     }
     const heads = this.#heads;
     const at = this.#place;
-    const steps = (at - (hashOf(value) >>> this.#shift)) & (heads.length - 1);
+    const steps = (at - firstPlace(value, heads.length - 1)) & (heads.length - 1);
     heads[at] = run;
     if (++this.#size * 2 > heads.length) this.#grow();
     if (steps >= MOST_STEPS) this.#giveUp();
@@ -122,12 +120,11 @@ export class FlatRunIndex {
     const heads = this.#heads;
     const { indexKey } = this.#runs;
     const mask = heads.length - 1;
-    const shift = this.#shift;
     let gap = this.#placeOf(value, head);
     this.#size--;
     for (let at = (gap + 1) & mask; heads[at] !== NONE; at = (at + 1) & mask) {
       const other = heads[at] as number;
-      const wanted = hashOf(indexKey[other] as number) >>> shift;
+      const wanted = firstPlace(indexKey[other] as number, mask);
       if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
       heads[gap] = other;
       gap = at;
@@ -139,10 +136,9 @@ export class FlatRunIndex {
     const { indexKey } = this.#runs;
     const grown = new Int32Array(this.#heads.length * 2).fill(NONE);
     const mask = grown.length - 1;
-    const shift = --this.#shift;
     for (const head of this.#heads) {
       if (head === NONE) continue;
-      let at = hashOf(indexKey[head] as number) >>> shift;
+      let at = firstPlace(indexKey[head] as number, mask);
       while (grown[at] !== NONE) at = (at + 1) & mask;
       grown[at] = head;
     }

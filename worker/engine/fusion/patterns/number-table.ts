@@ -4,12 +4,11 @@ import type { FusedRun } from './fused-run.ts';
 export class NumberTable {
   #slots: (FusedRun | null)[] = new Array(SMALLEST).fill(null);
   #mask = SMALLEST - 1;
-  #shift = Math.clz32(SMALLEST - 1);
   #size = 0;
 
   get(key: number): FusedRun | null {
     const slots = this.#slots;
-    for (let at = hashOf(key) >>> this.#shift; ; at = (at + 1) & this.#mask) {
+    for (let at = firstPlace(key, this.#mask); ; at = (at + 1) & this.#mask) {
       const run = slots[at] as FusedRun | null;
       if (run === null || run.indexKey === key) return run;
     }
@@ -19,7 +18,7 @@ export class NumberTable {
   set(key: number, run: FusedRun): boolean {
     const slots = this.#slots;
     let steps = 0;
-    for (let at = hashOf(key) >>> this.#shift; ; at = (at + 1) & this.#mask) {
+    for (let at = firstPlace(key, this.#mask); ; at = (at + 1) & this.#mask) {
       const there = slots[at] as FusedRun | null;
       if (there !== null && there.indexKey !== key) {
         steps++;
@@ -35,14 +34,13 @@ export class NumberTable {
   delete(key: number): void {
     const slots = this.#slots;
     const mask = this.#mask;
-    const shift = this.#shift;
-    let gap = hashOf(key) >>> shift;
+    let gap = firstPlace(key, mask);
     while ((slots[gap] as FusedRun).indexKey !== key) gap = (gap + 1) & mask;
     this.#size--;
     for (let at = (gap + 1) & mask; ; at = (at + 1) & mask) {
       const run = slots[at] as FusedRun | null;
       if (run === null) break;
-      const wanted = hashOf(run.indexKey as number) >>> shift;
+      const wanted = firstPlace(run.indexKey as number, mask);
       if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
       slots[gap] = run;
       gap = at;
@@ -58,12 +56,11 @@ export class NumberTable {
     const before = this.#slots;
     this.#slots = new Array(before.length * 2).fill(null);
     this.#mask = before.length * 2 - 1;
-    this.#shift--;
     for (const run of before) if (run !== null) this.#place(run);
   }
 
   #place(run: FusedRun): void {
-    let at = hashOf(run.indexKey as number) >>> this.#shift;
+    let at = firstPlace(run.indexKey as number, this.#mask);
     while (this.#slots[at] !== null) at = (at + 1) & this.#mask;
     this.#slots[at] = run;
   }
@@ -76,11 +73,12 @@ const SMALLEST = 16;
 export const MOST_STEPS = 200;
 
 /**
- * A hash whose upper bits are the place. Numbers in a row, as ids often are, come to lie apart from each other as if they had been dealt out (the
- * multiplier is the golden ratio); what lies behind the point, or beyond 32 bits, counts too.
+ * Where to look first for a number, in a table whose size is a power of two, one more than the mask: the upper bits of a hash. Numbers in a row, as
+ * ids often are, come to lie apart as if they had been dealt out (the multiplier is 2^32 by the golden ratio); what lies behind the point, or
+ * beyond 32 bits, counts too.
  */
-export function hashOf(key: number): number {
+export function firstPlace(key: number, mask: number): number {
   let bits = key | 0;
   if (bits !== key) bits ^= Math.imul((key * 65_536.03) | 0, 0x85ebca6b) ^ (key / 4_294_967_296);
-  return Math.imul(bits, 0x9e3779b1);
+  return Math.imul(bits, 0x9e3779b1) >>> Math.clz32(mask);
 }
