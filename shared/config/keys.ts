@@ -35,7 +35,7 @@ export const configKeys = [
     example: 4,
     environment: 'CEP_PROCESSING_WORKERS',
     flag: '--workers',
-    doc: 'Engine threads of a partitioned program.',
+    doc: 'Engine threads: of a partitioned program, or for the pipelines of a server.',
   },
   {
     name: 'processing.partition_by',

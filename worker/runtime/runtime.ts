@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
@@ -22,7 +23,8 @@ import { EnginePool } from './threads/engine-pool.ts';
 
 const CHECKPOINT_INTERVAL_MS_DEFAULT = 10_000;
 const KEEP_BACKUPS_DEFAULT = 5;
-const ENGINE_THREADS_DEFAULT = 2;
+/** Where there is one core, a program that is slow has the others of its thread wait, and no more. */
+const ENGINE_THREADS_MIN = 2;
 /** Objects of the programs on one thread, MiB. */
 const ENGINE_HEAP_MB = 4_096;
 const MAINTENANCE_MS = 1_000;
@@ -74,7 +76,7 @@ class ServerRuntime implements HostRuntime {
     this.#registry = new TenantRegistry(storage, options.apiKey);
     this.#checks = new ProgramChecks(options.checkBudgetMs ?? limits.checkCpuMsDefault);
     this.#pool = new EnginePool({
-      threads: options.engineThreads ?? ENGINE_THREADS_DEFAULT,
+      threads: options.engineThreads ?? Math.max(ENGINE_THREADS_MIN, availableParallelism()),
       eventBudgetMs: options.eventBudgetMs ?? limits.eventBudgetMsDefault,
       heapMb: ENGINE_HEAP_MB,
       report,

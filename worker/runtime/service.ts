@@ -629,7 +629,7 @@ export interface RuntimeOptions {
   readonly tenantWorkDir?: string | undefined;
   /** Files of the operator that no program may read, wherever they lie; the state directory is never read. @default none */
   readonly privateFiles?: readonly string[];
-  /** @default 2 */
+  /** For the pipelines of the server's own tenant, at most; a thread is started when a pipeline needs it. @default one for each core, and two at least */
   readonly engineThreads?: number | undefined;
   /** @default 10 s */
   readonly checkpointIntervalMs?: number;

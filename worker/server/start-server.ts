@@ -53,7 +53,7 @@ export interface StartServerOptions {
   readonly cluster?: ClusterOptions | undefined;
   /** Certificates of mail servers are not looked at: for development. @default they are */
   readonly isSmtpUnverified?: boolean;
-  /** @default 2 */
+  /** For the pipelines of the server's own tenant, at most; a thread is started when a pipeline needs it. @default one for each core, and two at least */
   readonly engineThreads?: number | undefined;
   /** Port of the metrics. @default there are none */
   readonly metricsPort?: number | undefined;

@@ -41,7 +41,7 @@ describe('the generated files', () => {
       # Values are the defaults; what stands as a comment is not set.
 
       processing:
-        # Engine threads of a partitioned program. Not set: number of CPU cores.
+        # Engine threads: of a partitioned program, or for the pipelines of a server. Not set: number of CPU cores.
         # workers: 4
         # Event field by which events are divided among the threads. Not set: chosen from the program.
         # partition_by: "user_id"
@@ -109,7 +109,7 @@ describe('the generated files', () => {
       # Values are the defaults; what stands as a comment is not set.
 
       [processing]
-      # Engine threads of a partitioned program. Not set: number of CPU cores.
+      # Engine threads: of a partitioned program, or for the pipelines of a server. Not set: number of CPU cores.
       # workers = 4
       # Event field by which events are divided among the threads. Not set: chosen from the program.
       # partition_by = "user_id"
@@ -120,8 +120,7 @@ describe('the generated files', () => {
 
       # section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()
       # [mqtt]
-      # # Host of the MQTT broker. Not set: no broker.
-      # # broker = "lo"
+      # # Host of the MQTT broker. N"
     `);
   });
 });

@@ -15,7 +15,7 @@ const TENANT_THREADS_MAX = 32;
 const UNUSED_MS = 60_000;
 
 export interface EnginePoolOptions {
-  /** Of the server's own tenant. */
+  /** Of the server's own tenant, at most. */
   readonly threads: number;
   /** How long a thread may be busy with one event. */
   readonly eventBudgetMs: number;
@@ -35,8 +35,8 @@ interface Watched {
 }
 
 /**
- * The engine threads. Those of the server's own tenant are there from the start; every other tenant gets one of its own, so that what its
- * programs do with time and memory is shared out by the system and not between pipelines. A watchdog looks at what each is busy with;
+ * The engine threads. The server's own tenant has one from the start, and more while each that there is has a pipeline; every other tenant
+ * gets one of its own, so that what its programs do with time and memory is shared out by the system and not between pipelines. A watchdog looks at what each is busy with;
  * one that works on a single event for longer than the budget is replaced, and the pipelines on it are told. A pipeline that has done so
  * before gets a thread on which only its like are.
  */
@@ -53,7 +53,7 @@ export class EnginePool {
 
   constructor(options: EnginePoolOptions) {
     this.#options = options;
-    this.#shared = Array.from({ length: options.threads }, (_, index) => this.#start(`engine-${index}`));
+    this.#shared = [this.#start('engine-0')];
     this.#watchdog = setInterval(() => this.#look(), LOOK_MS);
     this.#watchdog.unref();
   }
@@ -64,7 +64,15 @@ export class EnginePool {
       this.#isolated ??= this.#start('engine-isolated');
       return this.#isolated.thread;
     }
-    return (tenantId === SERVER_TENANT || tenantId === CLUSTER_TENANT ? leastUsed(this.#shared) : this.#ofTenant(tenantId)).thread;
+    return (tenantId === SERVER_TENANT || tenantId === CLUSTER_TENANT ? this.#ofServer() : this.#ofTenant(tenantId)).thread;
+  }
+
+  #ofServer(): Watched {
+    const least = leastUsed(this.#shared);
+    if (least.thread.pipelines === 0 || this.#shared.length >= this.#options.threads) return least;
+    const another = this.#start(`engine-${this.#shared.length}`);
+    this.#shared.push(another);
+    return another;
   }
 
   #ofTenant(tenantId: string): Watched {
@@ -83,7 +91,7 @@ export class EnginePool {
   /** Names come again, so that metrics by thread stay few. */
   #freeName(others: readonly Watched[]): string {
     const names = new Set(others.map(({ name }) => name));
-    let number = this.#shared.length;
+    let number = this.#options.threads;
     while (names.has(`engine-${number}`)) number++;
     return `engine-${number}`;
   }
