@@ -89,12 +89,28 @@ function eventInput(
   return { reference: { kind: 'event', type, symbol }, plan: { name, from, operators: [] }, stage: plainStage(shape, [], [type]) };
 }
 
-/** Patterns and joins tell late from early only when they hold events back. */
+/** Patterns and joins tell late from early only when they hold events back; where nothing waits for time, nothing does. */
 function refuseLate({ symbol }: Extract<Reference, { kind: 'late' }>, path: readonly Identifier[], { draft, context }: Where): void {
   const plan = draft.program.results.get(symbol.index)?.plan;
-  if (!plan || plan.time.outOfOrderMs > 0 || (plan.source.kind !== 'pattern' && plan.source.kind !== 'join')) return;
-  const message = `stream \`${symbol.name}\` is a ${plan.source.kind} without \`out_of_order\`, so nothing is late for it`;
-  context.report('E021', spanOf(path), message, `add \`.watermark(out_of_order: 10s)\` to \`${symbol.name}\``);
+  if (!plan) return;
+  if (plan.source.kind !== 'pattern' && plan.source.kind !== 'join') {
+    if (plan.operators.some(judgesTime)) return;
+    const message = `stream \`${symbol.name}\` has no window, aggregate, pattern or join, so nothing is late for it`;
+    context.report(
+      'E021',
+      spanOf(path),
+      message,
+      `read \`${symbol.name}\`, which takes every event, or the \`.late\` of the stream with the window`,
+    );
+  } else if (plan.time.outOfOrderMs === 0) {
+    const message = `stream \`${symbol.name}\` is a ${plan.source.kind} without \`out_of_order\`, so nothing is late for it`;
+    context.report('E021', spanOf(path), message, `add \`.watermark(out_of_order: 10s)\` to \`${symbol.name}\``);
+  }
+}
+
+function judgesTime(operator: OperatorPlan): boolean {
+  if (operator.kind === 'fork') return operator.branches.some(({ operators }) => operators.some(judgesTime));
+  return ['window', 'window_aggregate', 'aggregate', 'trend_aggregate'].includes(operator.kind);
 }
 
 /** An input of a merge or join with its own operators, which act row by row. `operators` are those left for it. */

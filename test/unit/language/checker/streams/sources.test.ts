@@ -148,6 +148,21 @@ stream F = Rec.emit()`;
         = {user: str, amount: float}"
     `);
   });
+  test('late of a stream in which nothing waits for time is refused', () => {
+    const program = `${events}stream S = Payment.where(amount > 1).distinct(user).emit()
+stream W = Payment.fork(minutes: .window(1m).aggregate(n: count()), all: .select(user))
+stream R = Payment.watermark(out_of_order: 5s).aggregate(n: count())
+stream A = S.late.emit()
+stream B = W.late.emit()
+stream C = R.late.emit()`;
+    expect(
+      problems(program)
+        .split('\n')
+        .filter((line) => line.includes('E021')),
+    ).toEqual([
+      '14:12 E021 stream `S` has no window, aggregate, pattern or join, so nothing is late for it (read `S`, which takes every event, or the `.late` of the stream with the window)',
+    ]);
+  });
   test('late of a pattern or join needs out_of_order', () => {
     const program = `${events}stream P = Login as a -> Login as b .within(1m)
 stream J = join(Login, Payment).on(Login.user == Payment.user).window(1m).watermark(out_of_order: 5s)
@@ -171,6 +186,7 @@ describe('a cycle', () => {
     );
     expect(problems('stream A = B.late.emit()\nstream B = merge(X, A.where(v > 1)).emit()')).toMatchInlineSnapshot(`
       "1:8 E008 streams depend on each other: \`A\` needs \`B\` needs \`A\` (a stream may feed itself only through a connector)
+      1:12 E021 stream \`B\` has no window, aggregate, pattern or join, so nothing is late for it (read \`B\`, which takes every event, or the \`.late\` of the stream with the window)
       2:18 W030 event type \`X\` is not declared (declare it: \`event X:\` with its fields)"
     `);
     expect(
