@@ -7,6 +7,7 @@ import { jsonlReader } from '../../shared/events/jsonl-reader.ts';
 import { LineDecoder } from '../../shared/events/reading/line-decoder.ts';
 import type { MovableReader, ReadResult } from '../../shared/events/reading/read-result.ts';
 import { toCepError } from '../../shared/http/error-envelope.ts';
+import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { topologyOf } from '../../worker/runtime/programs/topology.ts';
 import { topologyWire } from '../../worker/server/wire.ts';
 import { BufferedOutput } from '../buffered-output.ts';
@@ -128,6 +129,7 @@ export class JsonSession {
       this.#ok('set_trace');
     },
     subscribe: ({ stream }) => {
+      this.#requireStream(String(stream));
       this.#subscriptions.add(String(stream));
       this.#ok('subscribe');
     },
@@ -201,6 +203,15 @@ export class JsonSession {
 
   #sendGenerator(): void {
     this.#send(JSON.stringify({ type: 'generator_status', running: this.#feed?.isRunning === true, generated: this.#generated }));
+  }
+
+  /** A subscription to a stream that does not exist would silence all others. Before a program is loaded, any may come. */
+  #requireStream(name: string): void {
+    const names = this.#session.plan.streams.map((stream) => stream.name);
+    if (names.length === 0 || names.includes(name)) return;
+    const nearest = nearestName(name, names);
+    const hint = nearest === undefined ? `it has ${names.join(', ')}` : `did you mean '${nearest}'?`;
+    throw new CepError('validation_error', `the program has no stream '${name}'`, { hint });
   }
 
   #sendMetrics(): void {

@@ -1,6 +1,6 @@
 import type { Fields, OutputEvent } from '../../shared/events/event.ts';
-import { equalValues } from '../../shared/events/text.ts';
 import type { Value } from '../../shared/events/value.ts';
+import { equal } from '../../shared/language/functions/comparison.ts';
 import { literalText, visible } from '../event-text.ts';
 
 /** A field that is not as expected; null stands for a missing one too. */
@@ -10,10 +10,10 @@ export interface Difference {
   readonly found: Value;
 }
 
-/** The expected fields that are otherwise. */
+/** The expected fields that are otherwise, as `==` has it; null is null. */
 export function differences(expected: Fields, found: Fields): readonly Difference[] {
   return Array.from(expected, ([field, value]) => ({ field, expected: value, found: found.get(field) ?? null })).filter(
-    (difference) => !equalValues(difference.expected, difference.found),
+    (difference) => difference.expected !== difference.found && equal(difference.expected, difference.found) !== true,
   );
 }
 

@@ -60,6 +60,8 @@ export interface SourceSettings extends ConnectorSettings {
   readonly topic: string | null;
   /** Fields of the events bound to it that are texts, whatever they look like where nothing else says that. */
   readonly textFields: readonly string[];
+  /** Fields that the events bound to it declare. @default they may have any */
+  readonly declaredFields?: readonly string[];
   /** It reads for one of several replicas. @default the pipeline is one */
   readonly replica?: ReplicaReading;
 }

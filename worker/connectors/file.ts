@@ -9,12 +9,15 @@ import { flagParameter, textParameter } from './parameters.ts';
 export const fileConnector: ConnectorType = {
   name: 'file',
   openSource: ({ name, topic, parameters, textFields }, { filePath = noFile }) => {
+    const path = placeOf(name, topic ?? '', filePath);
+    const start = textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest';
+    if (start === 'latest' && path.endsWith('.gz')) throw nothingBehind(name, topic ?? '');
     return new FollowedFile({
-      path: placeOf(name, topic ?? '', filePath),
+      path,
       timeField: textParameter(parameters, 'time_field'),
       textFields: new Set(textFields),
       follows: !parameters.has('follow') || flagParameter(parameters, 'follow'),
-      start: textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest',
+      start,
     });
   },
   openSink: ({ name, parameters }, { filePath = noFile }) => {
@@ -30,6 +33,15 @@ export const fileConnector: ConnectorType = {
 
 function noFile(): undefined {
   return undefined;
+}
+
+/** What is compressed is read as a whole, and nothing is appended to it. */
+function nothingBehind(connector: string, path: string): CepError {
+  return new CepError(
+    'validation_error',
+    `connector '${connector}': found start: "latest" of the compressed file '${path}', expected "earliest": nothing comes behind its end`,
+    { hint: 'leave `start` out, or follow the file that is not compressed yet' },
+  );
 }
 
 /** @throws CepError `validation_error` */

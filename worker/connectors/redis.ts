@@ -18,7 +18,7 @@ const PORT = 6379;
 export const redisConnector: ConnectorType = {
   name: 'redis',
   openSource: (settings, environment) => {
-    const { name, topic, subscription, parameters, textFields } = settings;
+    const { name, topic, subscription, parameters, textFields, declaredFields } = settings;
     if (topic === null)
       throw new CepError('connector_error', `connector '${name}' has nothing to read`, { hint: 'write `channel: ".."` or `stream: ".."`' });
     const address = followed(settings, (now) => addressOf(now, environment));
@@ -39,6 +39,7 @@ export const redisConnector: ConnectorType = {
       group,
       consumer,
       textFields: new Set(textFields),
+      declaredFields: declaredFields === undefined ? undefined : new Set(declaredFields),
     });
   },
   openSink: (settings, environment) => {

@@ -127,7 +127,8 @@ stream Large = Payment.from(Log)
         kind: 'str',
         words: ['earliest', 'latest'],
         default: '"earliest"',
-        summary: 'where a source begins that was never read; the latest is behind the last line that is whole',
+        summary:
+          'where a source begins that was never read; the latest is behind the last line that is whole; not of `.gz`, which is read as a whole',
       },
     ],
   },

@@ -512,8 +512,10 @@ function placeLine({ line, width, previous, blocks, problems }: Placing): void {
 }
 
 function openBlock({ line, width, previous, blocks, problems }: Placing): void {
-  if (blocks.length > blockDepthMax) {
-    problems.push({ start: line.start, end: line.start + 1, message: `blocks are nested more than ${blockDepthMax} deep` });
+  if (blocks.length >= blockDepthMax) {
+    // Lines that are deeper still belong to what is told already.
+    if (!previous?.broken)
+      problems.push({ start: line.start, end: line.end, message: `blocks are nested more than ${blockDepthMax} deep` });
     previous?.stray.push(line);
     if (previous) previous.broken = true;
     return;

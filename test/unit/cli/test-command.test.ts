@@ -126,6 +126,29 @@ describe('cep test', () => {
     expect(lines.at(-1)).toEqual({ type: 'summary', tests: 4, passed: 2, failed: 2 });
   });
 
+  it('compares as `==` does: a duration is its milliseconds', async () => {
+    folder.write(
+      'durations.vpl',
+      `event A:
+    x: int
+event B:
+    x: int
+stream S = A as a -> B as b
+    .within(1m)
+    .emit(taken: match_duration_ms, gap: b.timestamp - a.timestamp, none: null)
+
+test "durations":
+    at 0s A { x: 1 }
+    at 9s B { x: 2 }
+    expect S { taken: 9s, gap: 9s, none: null } once
+    expect S { taken: 9000, gap: 9000 } once
+    expect no S { taken: 8s }
+    expect no S { none: 0 }
+`,
+    );
+    expect(await folder.cep(['test', './durations.vpl'])).toMatchObject({ exitCode: 0 });
+  });
+
   it('does not take a program without tests for one that passes', async () => {
     folder.write('none.vpl', program);
     expect(await folder.cep(['test', './none.vpl'])).toEqual({

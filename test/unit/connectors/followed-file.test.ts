@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../shared/limits.ts';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import type { SourcePosition } from '../../../worker/connectors/connector.ts';
 import { FollowedFile, type FollowedFileOptions } from '../../../worker/connectors/file/followed-file.ts';
+import { openSource, settingsOf } from '../../../worker/connectors/registry.ts';
 import { ReadingSource } from './reading-source.ts';
 
 let folder = '';
@@ -34,6 +37,18 @@ const numbers = ({ texts }: ReadingSource): number[] => texts.map((text) => JSON
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number);
 
 describe('a followed file', () => {
+  it('is not compressed where it begins with the latest: nothing comes behind that', () => {
+    const environment = {
+      console: () => undefined,
+      door: new OutboundDoor(NetworkPolicy.everywhere),
+      filePath: (path: string) => join(folder, path),
+    };
+    const settings = { ...settingsOf('Log', 'file', [['start', 'latest']]), subscription: 's', textFields: [] };
+    const openOf = (topic: string) => (): unknown => openSource({ ...settings, topic }, environment);
+    expect(openOf('a.jsonl.gz')).toThrow('found start: "latest" of the compressed file \'a.jsonl.gz\', expected "earliest"');
+    expect(openOf('a.jsonl')).not.toThrow();
+  });
+
   it('gives what is there and what is appended, a line once it has its end', async () => {
     write('a.jsonl', lines(0, 3));
     const reading = read('a.jsonl');

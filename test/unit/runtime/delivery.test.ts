@@ -178,6 +178,38 @@ describe('the queue of a sink', () => {
     expect(reports).toEqual(['DLQ write']);
   });
 
+  it('tells of the first dead letter of a kind, and how many followed, every ten seconds and when it closes', async () => {
+    vi.useFakeTimers();
+    try {
+      const told: unknown[] = [];
+      const queue = newQueue({ report: ({ fields }) => told.push(fields) });
+      const refuse = async (first: number, last: number): Promise<void> => {
+        sink.answers = Array.from({ length: last - first + 1 }, refused);
+        await deliver(queue, ...Array.from({ length: last - first + 1 }, (_, at) => outgoing(first + at)));
+      };
+      const line = (events: number): unknown => ({
+        connector: 'Hook',
+        pipeline: 'p',
+        code: 'http_400',
+        error: 'the answer was 400',
+        events,
+      });
+      await refuse(1, 30);
+      expect(told.splice(0)).toEqual([line(1)]);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(told.splice(0)).toEqual([line(29)]);
+      await refuse(31, 32);
+      await vi.advanceTimersByTimeAsync(20_000);
+      expect(told.splice(0)).toEqual([line(2)]);
+      await refuse(33, 35);
+      expect(told.splice(0)).toEqual([line(1)]);
+      await queue.close();
+      expect(told).toEqual([line(2)]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('waits as long as the other side says', async () => {
     sink.answers = [new DeliveryFailure('http_429', 'the answer was 429', { retryAfterMs: 3_000 })];
     await deliver(newQueue(), outgoing(1));
@@ -205,7 +237,7 @@ describe('the queue of a sink', () => {
       sink.answers = [busy(), busy()];
       await deliver(queue, outgoing(1), outgoing(2), outgoing(3));
       expect(sink.sent).toHaveLength(2);
-      expect(reports).toEqual(['DLQ write', 'Circuit breaker opened', 'DLQ write', 'DLQ write']);
+      expect(reports).toEqual(['DLQ write', 'Circuit breaker opened', 'DLQ write']);
       now = 1_000;
       sink.answers = answers;
       sink.hold = new Promise((resolve) => {

@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
+import type { Logger } from '../../../shared/telemetry/logger.ts';
+import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
 import { WebSocketClient as Client, dropWebSocketClients } from '../../clients/websocket-client.ts';
 import { closeServers, type FakeServer, fakeServer } from './fake-server.ts';
 
@@ -236,7 +239,9 @@ describe('a connection that is attached to a pipeline', () => {
   });
 
   it('is cut when it does not read, and others do not notice', async () => {
-    const { server, url, client: slow } = await opened();
+    const log = vi.fn();
+    const logger: Logger = { log, isEnabled: () => true, child: () => logger };
+    const { server, url, client: slow } = await opened({ telemetry: new Telemetry(logger, new MetricRegistry()) });
     const id = await deploy(server);
     const quick = await Client.open(url);
     await slow.ask({ type: 'attach', pipeline_id: id }, 'attached');
@@ -252,6 +257,8 @@ describe('a connection that is attached to a pipeline', () => {
     slow.socket.resume();
     await slow.until(({ closeCode }) => closeCode !== undefined);
     expect(slow.messages.length).toBeLessThan(400);
+    const told = { tenant: 'default', pipelines: 1, unread_bytes: expect.any(Number) };
+    expect(log.mock.calls.filter(([level]) => level === 'warn')).toEqual([['warn', 'WebSocket client cut: it does not read', told]]);
     expect(quick.messages.filter(({ type }) => type === 'gap')).toEqual([]);
   });
 });

@@ -17,6 +17,7 @@ import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-
 import type { BreakerState } from './circuit-breaker.ts';
 import { type DeadLetter, type DeadLetters, eachLetter, keyOf, type LetterFilter } from './dead-letters.ts';
 import type { SavedLedger } from './ledger.ts';
+import { LetterReports } from './letter-reports.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import { SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
 import { type SavedLetterCounts, SinkTallies } from './sink-tallies.ts';
@@ -103,9 +104,11 @@ export class PipelineSinks {
   #isHurried = false;
   #lettersOfRows = 0;
   readonly #tallies = new SinkTallies();
+  readonly #letterReports: LetterReports;
 
   constructor(options: PipelineSinksOptions) {
     this.#options = options;
+    this.#letterReports = new LetterReports(options);
   }
 
   /**
@@ -227,7 +230,7 @@ export class PipelineSinks {
         await deadLetters.add(letter);
         this.#letters.shift();
         this.#lettersOfRows++;
-        report({ level: 'warn', message: 'DLQ write', fields: { ...fields, error: letter.error } });
+        this.#letterReports.count(letter);
       } catch (error) {
         report({
           level: 'error',
@@ -373,6 +376,7 @@ export class PipelineSinks {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#queues.map((queue) => queue.close()));
+    this.#letterReports.close();
   }
 
   /**
@@ -389,6 +393,7 @@ export class PipelineSinks {
         report({ level: 'error', message: 'DLQ cannot be written', fields: { pipeline: pipelineId, reason } });
       });
     await Promise.all(this.#queues.map((queue) => queue.giveUp()));
+    this.#letterReports.close();
   }
 }
 

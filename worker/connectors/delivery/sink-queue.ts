@@ -5,6 +5,7 @@ import { BatchSize } from './batch-size.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { Ledger, type SavedLedger } from './ledger.ts';
+import { LetterReports } from './letter-reports.ts';
 import { type Burial, circuitOpen, givenUp, letterOf, messageOf, messageOfLetter, type OutgoingEvent } from './outgoing-event.ts';
 import { newSinkTally, type SinkTally } from './sink-tallies.ts';
 
@@ -71,6 +72,7 @@ export class SinkQueue {
   readonly #end = new AbortController();
   #idle: (() => void)[] = [];
   readonly tally: SinkTally;
+  readonly #letterReports: LetterReports;
   /** Of a sink that awaits checkpoints. */
   readonly #ledger: Ledger | undefined;
 
@@ -79,6 +81,7 @@ export class SinkQueue {
     this.#options = options;
     this.#now = options.now ?? ((): number => performance.now());
     this.tally = options.tally ?? newSinkTally();
+    this.#letterReports = new LetterReports(options);
     this.#batchSize = new BatchSize(options.sink.batching?.messages ?? 1);
     this.#ledger = options.sink.awaitsCheckpoint ? new Ledger() : undefined;
     const { failureThreshold, resetTimeoutMs } = options;
@@ -190,6 +193,7 @@ export class SinkQueue {
   async close(): Promise<void> {
     this.#end.abort();
     await this.#working;
+    this.#letterReports.close();
     await this.#options.sink.close().catch(() => undefined);
   }
 
@@ -204,6 +208,7 @@ export class SinkQueue {
     const failures = written.filter((outcome) => outcome.status === 'rejected');
     this.#letterCounted(givenUp, events.length - failures.length);
     if (failures[0] !== undefined) this.#letterFailed(failures[0].reason, failures.length);
+    this.#letterReports.close();
   }
 
   async #work(): Promise<void> {
@@ -444,8 +449,7 @@ export class SinkQueue {
   #letterCounted({ code, message }: Burial, events: number): void {
     if (events === 0) return;
     this.tally.deadLetters += events;
-    const fields = { connector: this.name, pipeline: this.#options.pipelineId, code, error: message, events };
-    this.#options.report({ level: 'warn', message: 'DLQ write', fields });
+    this.#letterReports.count({ connector: this.name, code, error: message }, events);
   }
 
   #letterFailed(error: unknown, events: number): void {

@@ -4,13 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { closingOnFailure } from '../../../shared/files/durable-files.ts';
 import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
+import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 
 /** How much of the end of a file, and of those that it was before, is searched for messages that come again after a crash. */
 const SEARCHED_BYTES = 67_108_864;
 /** How long a line may stay in the memory of the system before it is written to the disk, ms. */
 const SYNC_MS = 100;
 const FILES_MAX = 64;
+const BATCH_MESSAGES_MAX = 500;
 
 export interface AppendedFileOptions {
   /** Where messages go that name no file; null: each names one. */
@@ -28,15 +29,48 @@ export class AppendedFile implements Sink {
     this.#options = options;
   }
 
-  async send({ id, topic, payload }: SinkMessage): Promise<void> {
-    const named = topic ?? this.#options.path;
-    const path = named === null ? undefined : this.#options.filePath(named);
-    if (path === undefined)
-      throw new DeliveryFailure('forbidden_path', `the file '${named}' is not in the work directory`, { isPermanent: true });
+  readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages) => this.#sendBatch(messages) };
+
+  async send(message: SinkMessage): Promise<void> {
+    const [outcome] = await this.#sendBatch([message]);
+    if (outcome instanceof DeliveryFailure) throw outcome;
+  }
+
+  /** One write for each file. */
+  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const [path, places] of this.#placesByPath(messages)) {
+      const ofFile = await this.#append(
+        path,
+        places.map((at) => messages[at] as SinkMessage),
+      );
+      for (const [nth, outcome] of ofFile.entries()) outcomes[places[nth] as number] = outcome;
+    }
+    return messages.map(({ topic }, at) => outcomes[at] ?? forbidden(topic ?? this.#options.path));
+  }
+
+  /** Which messages go to which file, in their order. Those that may go to none are left out. */
+  #placesByPath(messages: readonly SinkMessage[]): ReadonlyMap<string, readonly number[]> {
+    const names = new Set(messages.map(({ topic }) => topic ?? this.#options.path));
+    const paths = new Map(Array.from(names, (name) => [name, name === null ? undefined : this.#options.filePath(name)]));
+    const places = new Map<string, number[]>();
+    for (const [at, { topic }] of messages.entries()) {
+      const path = paths.get(topic ?? this.#options.path);
+      if (path === undefined) continue;
+      const known = places.get(path);
+      if (known === undefined) places.set(path, [at]);
+      else known.push(at);
+    }
+    return places;
+  }
+
+  async #append(path: string, messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
     try {
-      await (await this.#fileAt(path)).append(id, payload);
+      const written = await (await this.#fileAt(path)).append(messages);
+      return messages.map((_, at) => (at < written ? 'taken' : fileError(path, noRoom())));
     } catch (error) {
-      throw new DeliveryFailure('file_error', `${path}: ${fileReason(error)}`, { cause: error });
+      const failure = fileError(path, error);
+      return messages.map(() => failure);
     }
   }
 
@@ -70,6 +104,18 @@ export class AppendedFile implements Sink {
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#files.keys(), (path) => this.#close(path)));
   }
+}
+
+function forbidden(name: string | null): DeliveryFailure {
+  return new DeliveryFailure('forbidden_path', `the file '${name}' is not in the work directory`, { isPermanent: true });
+}
+
+function fileError(path: string, cause: unknown): DeliveryFailure {
+  return new DeliveryFailure('file_error', `${path}: ${fileReason(cause)}`, { cause });
+}
+
+function noRoom(): Error {
+  return Object.assign(new Error('no room'), { code: 'ENOSPC' });
 }
 
 /** What tells a file from others. */
@@ -122,16 +168,33 @@ class LineFile {
     this.#failure ??= before.#failure;
   }
 
-  async append(id: string, payload: string): Promise<void> {
-    if (this.#before.delete(id)) return;
+  /** How many of them, from the first, are in the file then: less than all when there is no room for more. */
+  async append(messages: readonly SinkMessage[]): Promise<number> {
     this.#throwFailure();
-    const line = Buffer.from(`${payload}\n`);
-    const { size } = await this.#handle.stat();
-    const { bytesWritten } = await this.#handle.write(line);
-    if (bytesWritten < line.length) {
-      await this.#handle.truncate(size);
-      throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
+    const lines = messages.map(({ id, payload }) => (this.#before.has(id) ? '' : `${payload}\n`));
+    const bytes = Buffer.from(lines.join(''));
+    const written = bytes.length === 0 ? 0 : (await this.#handle.write(bytes)).bytesWritten;
+    const whole = written === bytes.length ? lines.length : await this.#withoutTorn(lines, written);
+    for (const { id } of messages.slice(0, whole)) this.#before.delete(id);
+    if (written > 0) this.#syncSoon();
+    return whole;
+  }
+
+  /** Takes away the line in whose middle a write has ended. How many lines are whole. */
+  async #withoutTorn(lines: readonly string[], written: number): Promise<number> {
+    let [whole, end] = [0, 0];
+    for (const line of lines) {
+      const next = end + Buffer.byteLength(line);
+      if (next > written) break;
+      end = next;
+      whole++;
     }
+    const { size } = await this.#handle.stat();
+    await this.#handle.truncate(size - (written - end));
+    return whole;
+  }
+
+  #syncSoon(): void {
     this.#syncDue ??= setTimeout(() => {
       this.#syncDue = undefined;
       this.#syncing = this.#handle.datasync().catch((error: unknown) => {
@@ -185,6 +248,17 @@ async function filesOf(path: string): Promise<readonly { readonly path: string; 
 async function addIds(ids: Set<string>, path: string, start: number): Promise<void> {
   for await (const line of createInterface({ input: createReadStream(path, { start }) })) {
     const [, id] = /"id":"([^"\\]+)"/.exec(line) ?? [];
-    if (id !== undefined) ids.add(id);
+    if (id !== undefined && isWhole(line)) ids.add(id);
+  }
+}
+
+/** A message whose line a crash has torn is to be written again. */
+function isWhole(line: string): boolean {
+  if (!line.endsWith('}')) return false;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
   }
 }

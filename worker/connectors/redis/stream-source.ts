@@ -11,7 +11,8 @@ const BATCH_BYTES = 8 * 1_048_576;
 const BLOCK_MS = 2_000;
 const BEGINNING = '0';
 const BRACE = 123;
-/** Fields that hold a whole message as JSON, where an entry has but one besides its id. */
+/** Fields that hold a whole message as JSON. */
+const WHOLE_MESSAGE = new Set(['payload', 'data', 'event', 'message']);
 const JSON_VALUE = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
 export interface RedisStreamOptions {
@@ -21,6 +22,8 @@ export interface RedisStreamOptions {
   readonly group: string | undefined;
   readonly consumer: string;
   readonly textFields: ReadonlySet<string>;
+  /** Undefined: events may have any. */
+  readonly declaredFields: ReadonlySet<string> | undefined;
 }
 
 interface StreamPosition {
@@ -29,6 +32,7 @@ interface StreamPosition {
 }
 
 type Entry = readonly [id: string, fields: readonly Buffer[]];
+type Pair = readonly [name: Buffer, value: Buffer];
 type Reply = readonly (readonly [stream: Buffer, entries: readonly (readonly [id: Buffer, fields: readonly Buffer[] | null])[]])[] | null;
 
 /**
@@ -118,11 +122,19 @@ export class RedisStreamSource implements Source {
   #message([, fields]: Entry): SourceMessage {
     const topicPart = this.#options.stream.split(/[:./]/).at(-1);
     const pairs = pairsOf(fields);
-    const payload = pairs.find(([name, value]) => ['payload', 'data', 'event', 'message'].includes(name.toString()) && value[0] === BRACE);
+    const payload = pairs.find(([name, value]) => WHOLE_MESSAGE.has(name.toString()) && value[0] === BRACE) ?? this.#onlyMessage(pairs);
     if (payload !== undefined) return { bytes: payload[1], topicPart };
     if (!fields.every(isUtf8)) return { bytes: Buffer.concat(fields), problem: 'found a field that is no UTF-8 text, expected texts' };
     const members = pairs.map(([name, value]) => `${JSON.stringify(name.toString())}:${this.#value(name.toString(), value.toString())}`);
     return { bytes: Buffer.from(`{${members.join(',')}}`), topicPart };
+  }
+
+  /** Beside its id an entry has nothing but a message, and no event has a field of that name: what it holds is to be an event. */
+  #onlyMessage(pairs: readonly Pair[]): Pair | undefined {
+    const [only, ...others] = pairs.filter(([name]) => name.toString() !== 'id');
+    if (only === undefined || others.length > 0) return undefined;
+    const name = only[0].toString();
+    return WHOLE_MESSAGE.has(name) && this.#options.declaredFields?.has(name) === false ? only : undefined;
   }
 
   /** Redis knows texts alone. */
@@ -135,8 +147,8 @@ function entriesOf(reply: Reply): readonly Entry[] {
   return (reply?.[0]?.[1] ?? []).map(([id, fields]) => [id.toString(), fields ?? []] as const);
 }
 
-function pairsOf(fields: readonly Buffer[]): (readonly [name: Buffer, value: Buffer])[] {
-  return Array.from({ length: fields.length >> 1 }, (_, at) => fields.slice(2 * at, 2 * at + 2) as [Buffer, Buffer]);
+function pairsOf(fields: readonly Buffer[]): Pair[] {
+  return Array.from({ length: fields.length >> 1 }, (_, at) => fields.slice(2 * at, 2 * at + 2) as unknown as Pair);
 }
 
 /** By what the entries of the last answer had, and not much more at once: those behind may be larger. */

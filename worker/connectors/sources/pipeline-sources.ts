@@ -17,6 +17,8 @@ export interface SourceUse {
   readonly eventTypes: readonly string[];
   /** Fields of these that are texts. */
   readonly textFields: readonly string[];
+  /** Fields that these declare. @default one of them is not declared, and may have any */
+  readonly declaredFields?: readonly string[];
 }
 
 export interface PipelineSourcesOptions {
@@ -84,12 +86,20 @@ export class PipelineSources {
     for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
   }
 
-  #settingsOf({ id, connector, parameters, textFields }: SourceUse, declared: ConnectorSettings | undefined): SourceSettings {
+  #settingsOf(
+    { id, connector, parameters, textFields, declaredFields }: SourceUse,
+    declared: ConnectorSettings | undefined,
+  ): SourceSettings {
     if (declared === undefined) throw new CepError('connector_error', `connector '${connector}' is not declared by the program`);
     const { environment, pipelineId, replica } = this.#options;
     const reader = replica?.();
     const settings = withUse(withProfile(declared, environment), parameters);
-    const own = { ...settingsOfReplica(settings, reader?.index ?? 0), subscription: `${pipelineId}-${id}`, textFields };
+    const own = {
+      ...settingsOfReplica(settings, reader?.index ?? 0),
+      subscription: `${pipelineId}-${id}`,
+      textFields,
+      ...(declaredFields && { declaredFields }),
+    };
     return reader === undefined ? own : { ...own, replica: readingOf(reader, id) };
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Source, SourceBatch, SourceMessage, SourcePosition, SourceSettings, Webhook } from '../connector.ts';
 import type { DeadLetter, DeadLetters } from '../delivery/dead-letters.ts';
+import { LetterReports } from '../delivery/letter-reports.ts';
 import { textParameter } from '../parameters.ts';
 import { eventLine, type TypeNaming } from './event-line.ts';
 import { rawEvent } from './raw-message.ts';
@@ -75,6 +76,7 @@ export class SourceRunner {
   readonly settings: SourceSettings;
   readonly #options: SourceRunnerOptions;
   readonly #naming: TypeNaming;
+  readonly #letterReports: LetterReports;
   readonly #end = new AbortController();
   #isConnected = false;
   #isEnded = false;
@@ -85,6 +87,11 @@ export class SourceRunner {
   constructor(options: SourceRunnerOptions) {
     this.#options = options;
     this.settings = options.settings;
+    const { id, pipelineId, report } = options;
+    this.#letterReports = new LetterReports({
+      pipelineId,
+      report: ({ fields, ...rest }) => report({ ...rest, fields: { source: id, ...fields } }),
+    });
     const [declared, ...others] = options.eventTypes;
     const connector = textParameter(options.settings.parameters, 'event_type');
     this.#naming = { connector, declared: others.length === 0 ? declared : undefined };
@@ -136,6 +143,7 @@ export class SourceRunner {
   async close(): Promise<void> {
     this.#end.abort();
     await this.#options.source.close().catch((error: unknown) => this.#say('warn', 'Source not closed', { error: messageOf(error) }));
+    this.#letterReports.close();
   }
 
   get #isClosed(): boolean {
@@ -209,7 +217,7 @@ export class SourceRunner {
       try {
         await deadLetters.add(letter);
         this.#unreadable++;
-        this.#say('warn', 'DLQ write', { code: letter.code, error: problem });
+        this.#letterReports.count(letter);
         return true;
       } catch (error) {
         await this.#failed('DLQ cannot be written', error);

@@ -7,6 +7,7 @@ import type { CheckOptions } from '../../../shared/language/checker/options.ts';
 import { canConnect } from '../../../shared/language/connectors/table.ts';
 import { type Diagnostic, SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import { scoresOf } from '../../engine/analytics/models.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Answered } from '../../engine/engine.ts';
@@ -129,17 +130,20 @@ export function summaryOf(plan: Plan): ProgramSummary {
     sinks: sinksOf(plan),
     lookups: lookupsOf(plan),
     sources: plan.sources.flatMap(({ id, connector, parameters, eventTypes }) =>
-      connector === null
-        ? []
-        : [{ id, connector, parameters: storedParameters(parameters), eventTypes, textFields: textFieldsOf(plan, eventTypes) }],
+      connector === null ? [] : [{ id, connector, parameters: storedParameters(parameters), eventTypes, ...fieldsOf(plan, eventTypes) }],
     ),
     isTimed: plan.streams.some(isTimed),
   };
 }
 
-function textFieldsOf({ events }: Plan, types: readonly string[]): readonly string[] {
-  const fields = events.flatMap((event) => (types.includes(event.name) ? event.fields : []));
-  return [...new Set(fields.flatMap(({ name, type }) => (type.kind === 'str' ? [name] : [])))];
+function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'declaredFields'> {
+  const declared = events.filter(({ name }) => types.includes(name));
+  const textFields = declared.flatMap(({ fields }) => fields.flatMap(({ name, type }) => (type.kind === 'str' ? [name] : [])));
+  const isOpen = types.some((type) => declared.every(({ name }) => name !== type));
+  if (isOpen) return { textFields: [...new Set(textFields)] };
+  const fitting = events.filter(({ name, ancestors }) => [name, ...ancestors].some((each) => types.includes(each)));
+  const fields = fitting.flatMap((event) => event.fields.map(({ name }) => name));
+  return { textFields: [...new Set(textFields)], declaredFields: [...new Set(fields)] };
 }
 
 function storedParameters(parameters: ReadonlyMap<string, Value>): ProgramConnector['parameters'] {

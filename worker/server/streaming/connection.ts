@@ -217,7 +217,10 @@ export class Connection {
 
   #cutWhenStalled(): void {
     this.#stallTimer ??= setTimeout(() => {
-      this.#options.socket.close(closeCodes.slow, 'the client does not read');
+      const { socket, telemetry } = this.#options;
+      const fields = { tenant: this.tenantId, pipelines: this.#attached.size, unread_bytes: socket.bufferedAmount };
+      telemetry.log.log('warn', 'WebSocket client cut: it does not read', fields);
+      socket.close(closeCodes.slow, 'the client does not read');
       this.cut();
     }, stallMsMax).unref();
   }

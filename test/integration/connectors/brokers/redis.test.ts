@@ -140,6 +140,8 @@ stream Each = Reading.from(In)
     await client.xadd('poison', '*', 'payload', Buffer.from('{"event_type":"Reading","n":\xff}', 'latin1'));
     await client.xadd('poison', '*', 'n', Buffer.of(0xff));
     await client.xadd('poison', '*', 'payload', `{"event_type":"Reading","n":"${'x'.repeat(2 * 1_048_576)}"}`);
+    await client.xadd('poison', '*', 'id', 'a', 'data', '[1]');
+    await client.xadd('poison', '*', 'message', 'hello');
     await client.xadd('poison', '*', 'n', '7');
     client.disconnect();
     const run = begin(reading(`redis_stream (${url()})`, 'poison'));
@@ -150,6 +152,8 @@ stream Each = Reading.from(In)
       'found bytes that are no UTF-8 text, expected a JSON object',
       'found a field that is no UTF-8 text, expected texts',
       expect.stringMatching(/^found a message of 2097\d+ bytes, expected at most 1048576$/),
+      'expected a JSON object, found another value',
+      expect.stringMatching(/^expected a JSON object: /),
     ]);
   });
 

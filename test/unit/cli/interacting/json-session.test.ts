@@ -75,6 +75,9 @@ it('sends all outputs until the first subscription, then those that were asked f
     return session.answers.slice(before).flatMap((answer) => (answer.type === 'output' ? [answer['stream']] : []));
   };
   expect(await heard(1)).toEqual(['One', 'Two', 'Three']);
+  const refused = { code: 'validation_error', message: "the program has no stream 'Tow'", hint: "did you mean 'Two'?" };
+  expect(await session.ask({ cmd: 'subscribe', stream: 'Tow' }, 'error')).toMatchObject(refused);
+  expect(await heard(1)).toEqual(['One', 'Two', 'Three']);
   await session.ask({ cmd: 'subscribe', stream: 'Two' }, 'ok');
   expect(await heard(2)).toEqual(['Two']);
   await session.ask({ cmd: 'subscribe', stream: 'Three' }, 'ok');

@@ -71,6 +71,13 @@ describe('a text of any size', () => {
     expect(parseQuickly(text).messages[0]).toMatch(/nested more than \d+ deep/);
   });
 
+  it('is told once when many indented blocks are too deep', () => {
+    const blocks = (depth: number): string =>
+      `fn f():\n${Array.from({ length: depth }, (_, at) => `${' '.repeat(at + 1)}if a:\n`).join('')}${' '.repeat(depth + 1)}return 1\n`;
+    expect(parseQuickly(blocks(98)).messages).toEqual([]);
+    for (const depth of [99, 150]) expect(parseQuickly(blocks(depth)).messages).toEqual(['blocks are nested more than 100 deep']);
+  });
+
   it.each([
     ['parentheses', '(', ')'],
     ['arrays', '[', ']'],
