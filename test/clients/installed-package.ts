@@ -6,11 +6,9 @@ import { promisify } from 'node:util';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-type Bundle = (place: { readonly root: string; readonly outdir: string }) => Promise<void>;
-
 /**
- * Puts the package into a folder as `npm pack` makes it and an install lays it out, built from the sources as they are; with the
- * dependencies of this checkout. Gives the folder of the package.
+ * Puts the package into a folder as `npm pack` makes it and an install lays it out, with the dependencies of this checkout. Gives the
+ * folder of the package.
  */
 export async function installPackage(folder: string): Promise<string> {
   const installed = join(folder, 'node_modules/cep');
@@ -21,7 +19,5 @@ export async function installPackage(folder: string): Promise<string> {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (!name.startsWith('.') && name !== 'cep') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  const { bundleProduct } = (await import(join(root, 'scripts/bundle.mjs'))) as { readonly bundleProduct: Bundle };
-  await bundleProduct({ root, outdir: join(installed, 'dist') });
   return installed;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installPackage } from '../clients/installed-package.ts';
 import { readPage } from './page.ts';
@@ -30,9 +30,9 @@ describe('the page about embedding', () => {
   });
 
   it.each(samples.map((sample) => [sample.heading, sample] as const))('prints what it shows: %s', async (heading, { text, printed }) => {
-    const file = join(folder, `${heading.toLowerCase().replace(/\W+/g, '-')}.mts`);
-    writeFileSync(file, text);
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', file], { cwd: root });
+    const file = join(folder, `${heading.toLowerCase().replace(/\W+/g, '-')}.mjs`);
+    writeFileSync(file, (await transform(text, { loader: 'ts' })).code);
+    const { stdout } = await run(process.execPath, [file], { cwd: root });
     expect(stdout).toBe(`${printed?.text}\n`);
   });
 

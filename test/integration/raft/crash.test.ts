@@ -3,13 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
 import { openLog } from '../../../coordinator/raft/storage/open-log.ts';
+import { type BuiltProgram, buildProgram } from '../built-program.ts';
 
-const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
+let child: BuiltProgram;
 let folder: string;
+beforeAll(async () => {
+  child = await buildProgram('test/integration/raft/crash-child.ts');
+});
+afterAll(() => child.remove());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cep-raft-'));
 });
@@ -17,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the node until so many numbers are acknowledged, and kills it in the middle of its work. */
 async function killed(first: number, count: number): Promise<number[]> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const running = spawn(process.execPath, [child.path, folder, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   running.stdout.on('data', (chunk: Buffer) => {
     printed += chunk.toString();

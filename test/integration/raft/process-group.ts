@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { checkLinearizable, type Invocation, type Verdict } from '../../../chaos/linearizability/checker.ts';
 import { type Reply, type Request, SimulatedClient } from '../../../chaos/sim/client.ts';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
 import type { RaftPeer } from '../../../coordinator/raft/group.ts';
+import { type BuiltProgram, buildProgram } from '../built-program.ts';
 import { wait } from './group.ts';
 import { groupKey } from './local-peers.ts';
 import type { Question, Said } from './member-process.ts';
-
-const script = fileURLToPath(new URL('./member-process.ts', import.meta.url));
 
 type Unnumbered<Q> = Q extends unknown ? Omit<Q, 'id'> : never;
 type Answer = Extract<Said, { kind: 'answer' | 'refused' }>;
@@ -29,8 +27,8 @@ export class MemberProcess {
   readonly #answers = new Map<number, (answer: Answer) => void>();
   #nextId = 1;
 
-  constructor(options: object, environment: NodeJS.ProcessEnv = {}) {
-    this.child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)], {
+  constructor({ path }: BuiltProgram, options: object, environment: NodeJS.ProcessEnv = {}) {
+    this.child = spawn(process.execPath, [path, JSON.stringify(options)], {
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
       env: { ...process.env, ...environment },
     });
@@ -80,6 +78,7 @@ export class ProcessGroup {
   readonly #folder: string;
   readonly #peers: readonly RaftPeer[];
   readonly #clients: SimulatedClient[] = [];
+  #program: Promise<BuiltProgram> | undefined;
   readonly #tickMs: number;
   #nextValue = 1;
   #isOver = false;
@@ -106,7 +105,9 @@ export class ProcessGroup {
   async start(id: number, { environment = {}, dataDir = this.folderOf(id) } = {}): Promise<MemberProcess> {
     const { port, host } = this.#peers.find((peer) => peer.id === id) as RaftPeer;
     const options = { clusterId: 'cluster', nodeId: id, peers: this.#peers, listen: { host, port }, key: groupKey };
-    const member = new MemberProcess({ ...options, dataDir, timers: { tickMs: this.#tickMs }, snapshotEntries: 500 }, environment);
+    this.#program ??= buildProgram('test/integration/raft/member-process.ts');
+    const more = { dataDir, timers: { tickMs: this.#tickMs }, snapshotEntries: 500 };
+    const member = new MemberProcess(await this.#program, { ...options, ...more }, environment);
     this.members.set(id, member);
     await vi.waitFor(() => {
       if (!member.isStarted && member.isRunning) throw new Error(`member ${id} has not started`);
@@ -171,5 +172,6 @@ export class ProcessGroup {
   async stopAll(): Promise<void> {
     this.#isOver = true;
     await Promise.all([...this.members.values()].map((member) => member.isRunning && member.kill()));
+    (await this.#program)?.remove();
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BuiltProgram, buildProgram } from './built-runtime.ts';
+import { type BuiltProgram, buildProgram } from '../built-program.ts';
 import { event, outputTexts, startRuntime, TENANT } from './runtime-under-test.ts';
 
 /** How often the process is killed; more by `CRASH_ROUNDS=100`. */
@@ -54,7 +54,7 @@ describe('a server that is killed at any moment', () => {
   let stateDir: string;
 
   beforeAll(async () => {
-    program = await buildProgram('crash-child');
+    program = await buildProgram('test/integration/runtime/crash-child.ts');
     stateDir = mkdtempSync(join(tmpdir(), 'cep-crash-'));
   });
   afterAll(() => {

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from 'vitest';
-import { type BuiltProgram, buildProgram } from './built-runtime.ts';
+import { type BuiltProgram, buildProgram } from '../built-program.ts';
 import { changesOf, keepLetters, requireWhole, toldBy } from './letters-crash.ts';
 
 let child: BuiltProgram;
 let base: string;
 beforeAll(async () => {
-  child = await buildProgram('letters-crash-child');
+  child = await buildProgram('test/integration/runtime/letters-crash-child.ts');
   base = mkdtempSync(join(tmpdir(), 'cep-letters-crash-'));
 });
 afterAll(() => {

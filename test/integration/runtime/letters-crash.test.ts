@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type BuiltProgram, buildProgram } from './built-runtime.ts';
+import { type BuiltProgram, buildProgram } from '../built-program.ts';
 import { changesOf, keepLetters, requireWhole, toldBy } from './letters-crash.ts';
 
 describe('dead letters of a process that is killed', { timeout: 300_000 }, () => {
   let child: BuiltProgram;
   let base: string;
   beforeAll(async () => {
-    child = await buildProgram('letters-crash-child');
+    child = await buildProgram('test/integration/runtime/letters-crash-child.ts');
   });
   afterAll(() => child.remove());
   beforeEach(() => {
