@@ -60,6 +60,10 @@ export class MemoryMember implements RaftMember {
     // There are none but itself.
   }
 
+  renewCertificate(): void {
+    // It connects with nobody.
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
   }

@@ -150,6 +150,8 @@ export interface RaftMember {
   transferLeadership(to: NodeId): Promise<void>;
   /** Where the members are from now on, as the state of the group knows it. */
   setPeers(peers: readonly RaftPeer[]): void;
+  /** What this member shows on connections that are made from now on; without `tls` it shows none. */
+  renewCertificate(pair: TlsPair): void;
   /** Ends in order: with `transfer`, a leader first hands over to the follower that is furthest, for as long as an election takes at most. */
   close(options?: { readonly transfer: boolean }): Promise<void>;
   /**

@@ -56,6 +56,10 @@ export const internalEvents = {
     'The key on the command line can be read by every user of this machine (set CEP_API_KEY instead)',
   ),
   SecretReadableByOthers: event<{ file: string; mode: string }>('warn', 'A file with a secret can be read by others (chmod 600 it)'),
+  CertificateEnds: event<{ cert: string; problem: string }>(
+    'warn',
+    'The certificate of this process is to be renewed (write the new one into its file and send SIGHUP)',
+  ),
   CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
   CredentialsReloaded: event<{ profiles: number }>('info', 'Credentials read again; connections that are made from now on use them'),
   CredentialsNotReloaded: event<{ error: string }>('error', 'Credentials not read again; the old ones stay in use'),

@@ -25,8 +25,11 @@ export interface PeerSecrets {
   /** `formatMax`: the latest format of commands that it takes. */
   readonly self: { readonly id: NodeId; readonly incarnation: number; readonly formatMax: number };
   readonly key: string;
-  readonly tls: (TlsPair & { readonly ca: string }) | undefined;
+  readonly tls: PeerTls | undefined;
 }
+
+/** The certificate of a member, and what those of the others are signed with. */
+export type PeerTls = TlsPair & { readonly ca: string };
 
 /**
  * So often the listener says that it is there, with an empty packet; a dialer that has missed it for as many times in a row connects anew,

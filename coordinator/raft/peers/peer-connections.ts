@@ -1,6 +1,7 @@
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import type { NodeId } from '../core/messages.ts';
-import type { PeerSecrets, Purpose, Verdict } from './handshake.ts';
+import type { PeerSecrets, PeerTls, Purpose, Verdict } from './handshake.ts';
 import type { KnownIncarnations } from './known-incarnations.ts';
 import { type LinkLoss, PeerLink } from './peer-link.ts';
 import { PeerListener } from './peer-listener.ts';
@@ -48,8 +49,11 @@ export class PeerConnections {
   /** Why there is no connection, as it was told. */
   readonly #reasons = new Map<NodeId, string>();
 
+  #tls: PeerTls | undefined;
+
   private constructor(options: PeerConnectionsOptions, listener: PeerListener) {
     this.#options = options;
+    this.#tls = options.secrets.tls;
     this.#listener = listener;
   }
 
@@ -110,6 +114,13 @@ export class PeerConnections {
     }
   }
 
+  /** For connections that are made from now on; those that are open keep theirs. */
+  renewCertificate(pair: TlsPair): void {
+    if (this.#tls === undefined) return;
+    this.#tls = { ...this.#tls, ...pair };
+    this.#listener.renew(this.#tls);
+  }
+
   /** False when it is dropped. */
   send(to: NodeId, packet: Uint8Array, purpose: Purpose): boolean {
     return purpose === 'messages' ? this.#links.messages.get(to)?.link.send(packet) === true : this.#sendSnapshot(to, packet);
@@ -142,6 +153,7 @@ export class PeerConnections {
       port,
       purpose,
       secrets,
+      tls: () => this.#tls,
       door,
       random,
       admits: (incarnation) => known.admits(id, incarnation),

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { CepError, invariant } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import { receivedError } from '../../../shared/threads/sent-error.ts';
 import type { Index, NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
@@ -157,6 +158,10 @@ export class ThreadedMember implements RaftMember {
   setPeers(peers: readonly RaftPeer[]): void {
     this.#peers = peers;
     if (!this.#isStopped) this.#post({ kind: 'peers', peers });
+  }
+
+  renewCertificate(pair: TlsPair): void {
+    if (!this.#isStopped) this.#post({ kind: 'certificate', pair });
   }
 
   status(): RaftStatus {

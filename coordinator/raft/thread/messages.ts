@@ -1,3 +1,4 @@
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import type { FieldsOf, InternalEventName } from '../../../shared/telemetry/internal-events.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { Entry, Index, NodeId } from '../core/messages.ts';
@@ -30,6 +31,7 @@ export type ToRaftThread =
   | { readonly kind: 'applied'; readonly index: Index }
   | { readonly kind: 'snapshot'; readonly index: Index; readonly state: Uint8Array }
   | { readonly kind: 'peers'; readonly peers: readonly RaftPeer[] }
+  | { readonly kind: 'certificate'; readonly pair: TlsPair }
   | { readonly kind: 'close'; readonly transfers: boolean };
 
 /**

@@ -162,6 +162,8 @@ class RaftThread {
         return driver.snapshotTaken(message.index, message.state);
       case 'peers':
         return this.#peers?.setPeers(message.peers);
+      case 'certificate':
+        return this.#peers?.renewCertificate(message.pair);
       case 'close':
         if (this.#isClosing) return;
         this.#isClosing = true;

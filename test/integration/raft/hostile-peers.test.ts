@@ -72,7 +72,8 @@ function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port
     host: '127.0.0.1',
     port: to.port ?? group.of(1).member.port,
     purpose: 'messages',
-    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, tls: undefined, ...options },
+    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, ...options },
+    tls: () => undefined,
     door: new OutboundDoor(NetworkPolicy.everywhere),
     random: Math.random,
     admits: () => Promise.resolve(true),
@@ -123,7 +124,7 @@ describe('a Raft listener', () => {
   it('is told apart by who has another key, and tells it so little that it learns nothing', async () => {
     await group.start(1);
     const stranger = link({ key: 'another key of 16 bytes' });
-    await stranger.has('who listens there does not know the key of the group');
+    await stranger.has('who listens there has another key than this member');
     expect(stranger.events).not.toContain('opened');
     stranger.link.close();
   }, 60_000);
@@ -131,7 +132,7 @@ describe('a Raft listener', () => {
   it('and who dials with another key both say so, once', async () => {
     await Promise.all([group.start(1), group.start(2, { key: 'another key of 16 bytes' })]);
     const said = (id: number): number =>
-      group.of(id).lines.filter(({ fields }) => JSON.stringify(fields).includes('who listens there does not know the key of the group'))
+      group.of(id).lines.filter(({ fields }) => JSON.stringify(fields).includes('who listens there has another key than this member'))
         .length;
     await vi.waitFor(() => expect([said(1), said(2)]).toEqual([1, 1]), wait);
     // Several attempts later.
