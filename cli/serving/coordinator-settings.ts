@@ -16,7 +16,10 @@ type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 /** What a coordinator is started with, read and checked. */
 export interface CoordinatorSettings
   extends HttpSettings,
-    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'tlsCa' | 'dataDir' | 'checkpoints' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'> {
+    Pick<
+      StartCoordinatorOptions,
+      'bind' | 'port' | 'tlsCa' | 'dataDir' | 'checkpoints' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'
+    > {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;

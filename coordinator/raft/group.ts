@@ -107,6 +107,8 @@ export interface RaftStatus {
   readonly lastIndex: Index;
   /** This member has lost what it had acknowledged, and does not vote before it has it again. */
   readonly isRecovering: boolean;
+  /** Another member has said that this one was removed: it does nothing for the group any more, and is to be stopped. */
+  readonly isRemoved: boolean;
   /** All members that are configured, this one included, by id. */
   readonly peers: readonly RaftPeerStatus[];
 }
@@ -148,8 +150,8 @@ export interface RaftMember {
   changeMembership(change: MembershipChange): Promise<void>;
   /** Resolves when another leads. @throws RaftRefusal `timeout` when it did not work; this one leads on */
   transferLeadership(to: NodeId): Promise<void>;
-  /** Where the members are from now on, as the state of the group knows it. */
-  setPeers(peers: readonly RaftPeer[]): void;
+  /** Where the members are from now on, and who is none any more, as the state of the group knows it. */
+  setPeers(peers: readonly RaftPeer[], removed?: readonly NodeId[]): void;
   /** What this member shows on connections that are made from now on; without `tls` it shows none. */
   renewCertificate(pair: TlsPair): void;
   /** Ends in order: with `transfer`, a leader first hands over to the follower that is furthest, for as long as an election takes at most. */

@@ -96,6 +96,10 @@ export const internalEvents = {
   RaftLogRepaired: event<{ problem: string }>('warn', 'Raft log repaired'),
   LogFormatRaised: event<{ format: number }>('info', 'Members write the Raft log in a later format from here on'),
   RaftRecovering: event<LogFields>('error', 'Raft member has lost acknowledged entries; it does not vote before it has them again'),
+  RaftMemberRemoved: event<{ by: number }>(
+    'error',
+    'This member was removed from the group and does nothing for it any more: stop it (it can come back with an empty directory, under a number that nobody had)',
+  ),
   RaftPeerConnected: event<{ peer: number }>('info', 'Raft member connected'),
   RaftPeerLost: event<{ peer: number; reason: string }>('warn', 'Raft member out of reach; connecting goes on'),
   RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>(

@@ -58,9 +58,9 @@ export interface Challenge {
   readonly formatMax: number;
 }
 
-/** `identityLost`: the data of who dials are other data than those of the member that had its id before. */
-export type Verdict = 'accepted' | 'otherCluster' | 'otherNode' | 'identityLost' | 'notAMember';
-const verdicts: readonly Verdict[] = ['accepted', 'otherCluster', 'otherNode', 'identityLost', 'notAMember'];
+/** `removed`: it is no member any more. Versions before it take that for a wrong code. `identityLost`: the data of who dials are other data than those of the member that had its id before. */
+export type Verdict = 'accepted' | 'otherCluster' | 'otherNode' | 'identityLost' | 'notAMember' | 'removed';
+const verdicts: readonly Verdict[] = ['accepted', 'otherCluster', 'otherNode', 'identityLost', 'notAMember', 'removed'];
 
 export function encodeHello(hello: Hello): Uint8Array {
   const { clusterId, purpose, from, to, incarnation } = hello;

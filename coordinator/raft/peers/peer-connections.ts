@@ -50,6 +50,7 @@ export class PeerConnections {
   readonly #reasons = new Map<NodeId, string>();
 
   #tls: PeerTls | undefined;
+  #removed: ReadonlySet<NodeId> = new Set();
 
   private constructor(options: PeerConnectionsOptions, listener: PeerListener) {
     this.#options = options;
@@ -73,11 +74,16 @@ export class PeerConnections {
         if (hello.clusterId !== clusterId) return 'otherCluster';
         if (hello.to !== self.id) return 'otherNode';
         if (hello.from === self.id || hello.from === 0) return 'notAMember';
+        if (connections?.isRemoved(hello.from)) return 'removed';
         return (await known.admits(hello.from, hello.incarnation)) ? 'accepted' : 'identityLost';
       },
     });
     connections = new PeerConnections(options, listener);
     return connections;
+  }
+
+  isRemoved(id: NodeId): boolean {
+    return this.#removed.has(id);
   }
 
   get port(): number {
@@ -97,8 +103,10 @@ export class PeerConnections {
     return this.#links.messages.get(id)?.link.formatMax;
   }
 
-  /** Where the others are; links to those that are not named any more are closed. */
-  setPeers(peers: readonly PeerAddress[]): void {
+  /** Where the others are; links to those that are not named any more are closed. Those that were removed are told so, should they come. */
+  setPeers(peers: readonly PeerAddress[], removed: readonly NodeId[] = []): void {
+    for (const id of removed) if (!this.#removed.has(id)) this.#listener.expel(id);
+    this.#removed = new Set(removed);
     const { self } = this.#options.secrets;
     const others = new Map(peers.filter(({ id }) => id !== self.id).map((peer) => [peer.id, peer]));
     for (const links of Object.values(this.#links)) {

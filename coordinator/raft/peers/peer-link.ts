@@ -18,6 +18,8 @@ import {
 
 const retryMsMin = 20;
 const retryMsMax = 1_000;
+/** Of a member that was told that it was removed: it stays so. */
+const removedRetryMs = 60_000;
 const connectMsMax = 2_000;
 const otherKey = 'who listens there has another key than this member (CEP_RAFT_KEY; without it, one made of CEP_API_KEY)';
 
@@ -143,6 +145,7 @@ export class PeerLink {
     if (verdict === undefined) return framed.destroy(otherKey);
     if (verdict !== 'accepted') {
       framed.destroy(`it is refused: ${verdict}`);
+      if (verdict === 'removed') this.#retryMs = removedRetryMs;
       return this.#options.rejected(verdict);
     }
     framed.take = () => {
@@ -180,7 +183,7 @@ export class PeerLink {
     this.#isOpen = false;
     // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke.
     const pauseMs = loss === 'closed' ? 1 : this.#retryMs * (0.5 + this.#options.random());
-    if (loss !== 'closed') this.#retryMs = Math.min(retryMsMax, 2 * this.#retryMs);
+    if (loss !== 'closed') this.#retryMs = Math.max(this.#retryMs, Math.min(retryMsMax, 2 * this.#retryMs));
     this.#isPausing = true;
     this.#timer = setTimeout(() => this.#connect(), pauseMs);
     this.#options.lost(loss, reason);

@@ -80,7 +80,7 @@ export class PeerListener {
     if ('setSecureContext' in this.#server) (this.#server as TlsServer).setSecureContext({ ...demanded, ...tls });
   }
 
-  #acceptKnown(socket: TLSSocket, taken: (socket: Socket) => void): void {
+  #acceptKnown(socket: TLSSocket, taken: (socket: Socket) => void) {
     if (socket.authorized) return taken(socket);
     const remote = remoteOf(socket);
     socket.on('error', () => undefined);
@@ -136,6 +136,11 @@ export class PeerListener {
     this.#admit(framed, hello.from, hello.purpose);
   }
 
+  /** Ends what is open of a member; it is judged anew when it comes back. */
+  expel(id: NodeId): void {
+    for (const [place, framed] of this.#members) if (place.startsWith(`${id} `)) framed.destroy();
+  }
+
   #admit(framed: FramedSocket, from: NodeId, purpose: Purpose): void {
     const place = `${from} ${purpose}`;
     this.#members.get(place)?.destroy();
@@ -173,6 +178,7 @@ const refusalTexts: Readonly<Record<Exclude<Verdict, 'accepted'>, string>> = {
   otherNode: 'it looks for another node here',
   identityLost: 'it has other data than the member that had this id before',
   notAMember: 'its id is that of this node',
+  removed: 'it was removed from the group, and still runs',
 };
 
 function attempt<T>(read: () => T): T | DamagedRecord {

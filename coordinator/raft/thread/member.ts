@@ -155,9 +155,9 @@ export class ThreadedMember implements RaftMember {
     });
   }
 
-  setPeers(peers: readonly RaftPeer[]): void {
+  setPeers(peers: readonly RaftPeer[], removed: readonly NodeId[] = []): void {
     this.#peers = peers;
-    if (!this.#isStopped) this.#post({ kind: 'peers', peers });
+    if (!this.#isStopped) this.#post({ kind: 'peers', peers, removed });
   }
 
   renewCertificate(pair: TlsPair): void {
@@ -165,7 +165,7 @@ export class ThreadedMember implements RaftMember {
   }
 
   status(): RaftStatus {
-    const { role, leader, term, commitIndex, lastIndex, isRecovering, members, formats } = this.#status;
+    const { role, leader, term, commitIndex, lastIndex, isRecovering, isRemoved, members, formats } = this.#status;
     const urlOf = (id: NodeId): string | undefined => this.#peers.find((peer) => peer.id === id)?.url;
     return {
       nodeId: this.#options.nodeId,
@@ -177,6 +177,7 @@ export class ThreadedMember implements RaftMember {
       appliedIndex: this.#applied,
       lastIndex: Math.max(lastIndex, this.#applied),
       isRecovering,
+      isRemoved,
       peers: members.map(({ id, isVoter, matchIndex }) => ({
         id,
         url: urlOf(id) ?? '',

@@ -55,6 +55,7 @@ class RaftThread {
   readonly #changes = new Map<number, { readonly change: MembershipChange; readonly tries: number }>();
   #ended: () => void = () => undefined;
   #isClosing = false;
+  #isRemoved = false;
 
   constructor(port: MessagePort, setup: ThreadSetup) {
     this.#port = port;
@@ -92,7 +93,8 @@ class RaftThread {
       },
       gone: (id) => driver.forgetLeader(id),
       rejected: (by, verdict) => {
-        if (verdict === 'identityLost') this.#fail(identityLost(this.#setup, by));
+        if (verdict === 'removed') this.#removed(by);
+        else if (verdict === 'identityLost') this.#fail(identityLost(this.#setup, by));
         else this.#connectionRefused(`node ${by}`, verdict);
       },
       refused: (remote, reason) => this.#connectionRefused(remote, reason),
@@ -161,7 +163,7 @@ class RaftThread {
       case 'snapshot':
         return driver.snapshotTaken(message.index, message.state);
       case 'peers':
-        return this.#peers?.setPeers(message.peers);
+        return this.#peers?.setPeers(message.peers, message.removed);
       case 'certificate':
         return this.#peers?.renewCertificate(message.pair);
       case 'close':
@@ -210,7 +212,7 @@ class RaftThread {
       const format = id === nodeId ? formatMax : this.#peers?.formatOf(id);
       if (format !== undefined) formats.set(id, format);
     }
-    return { ...status, formats, writes: this.#writes, packetsDropped: this.#packetsDropped };
+    return { ...status, formats, writes: this.#writes, packetsDropped: this.#packetsDropped, isRemoved: this.#isRemoved };
   }
 
   #tellStatus(): void {
@@ -260,6 +262,14 @@ class RaftThread {
       };
       driver.transferTo(to);
     });
+  }
+
+  /** Only said: what the log here holds may be all that is left of it, and whoever has removed this member stops it. */
+  #removed(by: NodeId): void {
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
+    this.#event('RaftMemberRemoved', { by });
+    this.#tellStatus();
   }
 
   /** Anybody can be refused as often as they like: those that are too many to tell of are counted with the next one told. */

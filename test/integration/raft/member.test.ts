@@ -144,13 +144,17 @@ describe('members of a Raft group', () => {
     const { member, journal } = group.of(3);
     const untrusted = { message: 'Raft member out of reach; connecting goes on', fields: { peer: 3, reason: 'self-signed certificate' } };
     await vi.waitFor(() => expect(group.of(1).lines).toContainEqual(untrusted), wait);
-    const refused = expect.objectContaining({ reason: 'TLS: it shows no certificate that this member takes (DEPTH_ZERO_SELF_SIGNED_CERT)' });
+    const refused = expect.objectContaining({
+      reason: 'TLS: it shows no certificate that this member takes (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    });
     await vi.waitFor(
       () => expect(group.of(1).lines).toContainEqual({ message: 'Raft connection refused or broken', fields: refused }),
       wait,
     );
     // Who has to mend it hears of it too.
-    const silence = expect.objectContaining({ reason: expect.stringContaining('the certificate of this member may be what it does not take') });
+    const silence = expect.objectContaining({
+      reason: expect.stringContaining('the certificate of this member may be what it does not take'),
+    });
     await vi.waitFor(
       () => expect(group.of(3).lines).toContainEqual({ message: 'Raft member out of reach; connecting goes on', fields: silence }),
       wait,
