@@ -187,7 +187,7 @@ export class RaftRefusal extends Error {
 /**
  * Starts a member: opens its data, or makes it when the directory is new, and takes part in the group. `ReplicatedState.restore` has been
  * called when this resolves; committed commands follow as the group goes on.
- * @throws CepError `runtime_error` when it may not take part with what its disk holds: another member's data, an identity that is lost,
- * a later format; `io_error` when another process has the data open; `config_error` when the options cannot be right
+ * @throws CepError `io_error` when it may not take part with what its disk holds: another member's data, an identity that is lost,
+ * a later format, or data that another process has open; `config_error` when the options cannot be right
  */
 export type StartRaftMember = (options: RaftMemberOptions) => Promise<RaftMember>;
