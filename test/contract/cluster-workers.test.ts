@@ -22,6 +22,14 @@ const becomes = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 5_000, interval: 10 });
 
 describe('a worker', () => {
+  it('has a name of up to 128 characters', async () => {
+    await start();
+    const id = 'w'.repeat(128);
+    expect((await coordinator.post(`${path}/register`, registration(id))).status).toBe(201);
+    expect((await heartbeat(id)).status).toBe(200);
+    await becomes(id, 'ready');
+  });
+
   it('registers, is ready with its first heartbeat, and is listed', async () => {
     await start(15_000);
     const registered = await coordinator.post(`${path}/register`, registration('w1'));
