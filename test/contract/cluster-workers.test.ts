@@ -28,6 +28,9 @@ describe('a worker', () => {
     expect((await coordinator.post(`${path}/register`, registration(id))).status).toBe(201);
     expect((await heartbeat(id)).status).toBe(200);
     await becomes(id, 'ready');
+    // What a worker says of a pipeline whose name is as long: its id is that of the placement.
+    const pipeline = { ...{ group: 'g', pipeline: 'p'.repeat(128), epoch: 1, status: 'running' }, pipeline_id: `g:${'p'.repeat(128)}:0` };
+    expect((await heartbeat(id, { incarnation: 'i1', pipelines: [pipeline] })).status).toBe(200);
   });
 
   it('registers, is ready with its first heartbeat, and is listed', async () => {
