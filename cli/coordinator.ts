@@ -12,9 +12,9 @@ export class CoordinatorCommand extends CepCommand {
     details:
       'Takes workers, places pipelines on them, and gives those of a worker that is lost to others. With --raft three or more coordinators agree on everything: all but a minority ' +
       'may fail. Members talk to each other on the port 1000 above that of their API. ' +
-      'Runs until SIGTERM or SIGINT; a leader then hands over first. Logs go to standard error. ' +
-      'Ends with 0 in order, 2 when a file is missing, 3 when a setting is wrong or missing, 4 when the port is in use, the data of the ' +
-      'member cannot be used, or its disk fails.',
+      'Runs until SIGTERM or SIGINT; a leader then hands over first. SIGHUP reads the certificate again. Logs go to standard error. ' +
+      'Ends with 0 in order, 2 when a file is missing or the data of the member cannot be used, 3 when a setting is wrong or missing, ' +
+      '4 when the port is in use, or its disk fails or is full.',
     examples: [
       ['Alone, with a log that outlives the process', '$0 coordinator --raft-data-dir raft'],
       [
@@ -30,6 +30,9 @@ export class CoordinatorCommand extends CepCommand {
   apiKey = Option.String('--api-key', { description: 'The key that requests must carry (CEP_API_KEY)' });
   tlsCert = Option.String('--tls-cert', { description: 'PEM file of the certificate (CEP_TLS_CERT)' });
   tlsKey = Option.String('--tls-key', { description: 'PEM file of the private key (CEP_TLS_KEY)' });
+  tlsCa = Option.String('--tls-ca', {
+    description: 'PEM file of the authority that signed the certificates of workers, without --raft-tls-ca (CEP_TLS_CA)',
+  });
   rateLimit = Option.String('--rate-limit', { description: 'Requests per second and client, 0 is no limit (CEP_RATE_LIMIT)' });
   heartbeatInterval = Option.String('--heartbeat-interval', { description: 'Seconds between two heartbeats of a worker (5)' });
   heartbeatTimeout = Option.String('--heartbeat-timeout', { description: 'Seconds without one after which a worker counts as lost (15)' });
@@ -100,6 +103,7 @@ export class CoordinatorCommand extends CepCommand {
       'server.api_key': this.apiKey,
       'server.tls_cert': this.tlsCert,
       'server.tls_key': this.tlsKey,
+      'client.tls_ca': this.tlsCa,
       'server.rate_limit': this.rateLimit,
       'server.cors_origins': this.corsOrigins,
       'server.allowed_hosts': this.allowedHosts,

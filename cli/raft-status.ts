@@ -30,10 +30,24 @@ export class RaftStatusCommand extends ClusterCommand {
       this.printJson(status);
       return;
     }
-    const { enabled, node_id: id, role, leader_id: leader, leader_url: leaderUrl, term, nodes, recovering, log_format: format } = status;
+    const {
+      enabled,
+      node_id: id,
+      role,
+      leader_id: leader,
+      leader_url: leaderUrl,
+      term,
+      nodes,
+      recovering,
+      removed,
+      log_format: format,
+    } = status;
     this.print(
       factsText([
-        ['Member', `${id}, ${role}${recovering ? ', recovering what its disk has lost' : ''}${enabled ? '' : ', on its own'}`],
+        [
+          'Member',
+          `${id}, ${role}${recovering ? ', recovering what its disk has lost' : ''}${removed === true ? ', removed from the group' : ''}${enabled ? '' : ', on its own'}`,
+        ],
         ['Leader', leader === null ? 'none known' : `${leader}${leaderUrl === null ? '' : ` at ${leaderUrl}`}`],
         ['Term', thousands(term)],
         [

@@ -25,6 +25,9 @@ export class ServerCommand extends CepCommand {
   apiKey = Option.String('--api-key', { description: 'The key that requests must carry (CEP_API_KEY)' });
   tlsCert = Option.String('--tls-cert', { description: 'PEM file of the certificate (CEP_TLS_CERT)' });
   tlsKey = Option.String('--tls-key', { description: 'PEM file of the private key (CEP_TLS_KEY)' });
+  tlsCa = Option.String('--tls-ca', {
+    description: 'PEM file of the authority that signed the certificates of coordinators and other workers (CEP_TLS_CA)',
+  });
   rateLimit = Option.String('--rate-limit', { description: 'Requests per second and client, 0 is no limit (CEP_RATE_LIMIT)' });
   workdir = Option.String('--workdir', {
     description: 'The only directory in which programs of the server key may name files (current directory)',
@@ -71,6 +74,7 @@ export class ServerCommand extends CepCommand {
       'server.api_key': this.apiKey,
       'server.tls_cert': this.tlsCert,
       'server.tls_key': this.tlsKey,
+      'client.tls_ca': this.tlsCa,
       'server.rate_limit': this.rateLimit,
       'server.workdir': this.workdir,
       'server.tenant_workdir': this.tenantWorkdir,

@@ -34,7 +34,7 @@ export function refusalOf(answer: RawAnswer, url: string): Refusal {
 /** What to do with the means of the command line. */
 const hints: Readonly<Record<string, string>> = {
   missing_api_key: 'give the key with CEP_API_KEY, --api-key-file or --api-key',
-  invalid_api_key: 'check CEP_API_KEY, --api-key-file or --api-key, and that --server is the server of this key',
+  invalid_api_key: 'check CEP_API_KEY, --api-key-file or --api-key, and that whom it asks (--server, --coordinator) is the one of this key',
   pipeline_not_found: "'cep pipelines' lists those there are",
   pipeline_not_running: "'cep pipeline' with its name shows why, 'cep start' starts it",
   member_not_found: "'cep raft status' lists those there are",

@@ -36,6 +36,8 @@ export abstract class ClientCommand extends ResultCommand {
     try {
       return await this.ask(new ServerApi(http));
     } finally {
+      if (http.isStale)
+        this.note(`warning: ${settings.url} knows of no leader: what it shows may be old, or not all there is (cep raft status)`);
       await http.close();
     }
   }

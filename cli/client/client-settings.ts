@@ -60,7 +60,8 @@ async function apiKeyOf(config: Config): Promise<string | undefined> {
   return key;
 }
 
-async function authorityOf(config: Config): Promise<string | undefined> {
+/** PEM of the authorities to trust; undefined for those of the machine. @throws CepError `file_not_found`, `io_error`, `config_error` */
+export async function authorityOf(config: Config): Promise<string | undefined> {
   const path = pathSetting(config, 'client.tls_ca');
   if (path === undefined) return undefined;
   const pem = await readTextFile(path, 'TLS authority');

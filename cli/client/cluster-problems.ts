@@ -21,7 +21,8 @@ export function clusterProblems(facts: ClusterFacts): string[] {
   return isUnexplained ? [`the cluster calls itself ${status}`] : problems;
 }
 
-function coordinatorProblems({ leader_id: leader, node_id: asked, nodes, recovering }: RaftStatusAnswer): string[] {
+function coordinatorProblems({ leader_id: leader, node_id: asked, nodes, recovering, removed }: RaftStatusAnswer): string[] {
+  if (removed === true) return [`coordinator ${asked} was removed from the group and still runs: stop it, and ask another one`];
   return [
     ...(leader === null ? ['no coordinator leads: nothing can be changed (cep raft status)'] : []),
     ...nodes.filter(({ reachable }) => !reachable).map(({ id, url }) => `coordinator ${id} at ${url} does not answer`),

@@ -43,6 +43,7 @@ export class HttpClient {
   readonly #settings: ClientSettings;
   readonly #pause: Pause;
   readonly #web: WebDoor;
+  #isStale = false;
 
   constructor(settings: ClientSettings, pause: Pause = (ms) => sleep(ms)) {
     const { url, timeoutMs, ca } = settings;
@@ -54,6 +55,11 @@ export class HttpClient {
       silenceMs: timeoutMs,
       ca,
     });
+  }
+
+  /** Some answer came from a coordinator that knows of no leader, so that it may show what was, or not all there is. */
+  get isStale(): boolean {
+    return this.#isStale;
   }
 
   /** The body of the answer, read as JSON. @throws CepError that says why there is none, or what the server refuses */
@@ -117,6 +123,7 @@ export class HttpClient {
     };
     const request = { method, headers, body: body ?? null };
     const { statusCode: status, headers: answered, body: answer } = await this.#web.request(this.#target(path), request);
+    if (answered['x-cep-consistency'] === 'stale') this.#isStale = true;
     return { status, headers: answered, body: await answer.text() };
   }
 

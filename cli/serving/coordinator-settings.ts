@@ -6,6 +6,7 @@ import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
 import { isLoopback } from '../../shared/http/listen.ts';
+import { authorityOf } from '../client/client-settings.ts';
 import { settingError } from '../setting-values.ts';
 import { type HttpSettings, readHttpSettings } from './http-settings.ts';
 
@@ -15,7 +16,10 @@ type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
 /** What a coordinator is started with, read and checked. */
 export interface CoordinatorSettings
   extends HttpSettings,
-    Pick<StartCoordinatorOptions, 'bind' | 'port' | 'dataDir' | 'checkpoints' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'> {
+    Pick<
+      StartCoordinatorOptions,
+      'bind' | 'port' | 'tlsCa' | 'dataDir' | 'checkpoints' | 'logFormatMax' | 'workers' | 'scaling' | 'scalingWebhook'
+    > {
   readonly group: GroupSettings | undefined;
   /** Its members know each other by no key. */
   readonly isGroupOpen: boolean;
@@ -55,6 +59,7 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
     },
     scalingWebhook: webhookOf(config),
     checkpoints: checkpointsOf(config),
+    tlsCa: await authorityOf(config),
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };
 }

@@ -41,14 +41,15 @@ export async function serveCoordinator(settings: CoordinatorSettings, { stderr, 
   if (settings.isGroupOpen) telemetry.report('GroupWithoutKey', {});
   // The log is for its owner alone.
   process.umask(process.umask() | forOthers);
-  const signals = new ProcessSignals(source, () => undefined);
+  let coordinator: RunningCoordinator | undefined;
+  const signals = new ProcessSignals(source, () => void coordinator?.reloadCertificates());
   process.once('uncaughtException', (error) => {
     telemetry.report('ServerCrashed', crashOf(error));
     process.exit(runtimeErrorExitCode);
   });
   const validation = new ProgramValidation();
   try {
-    const coordinator = await startCoordinator({ ...settings, telemetry, validate: validation.validate });
+    coordinator = await startCoordinator({ ...settings, telemetry, validate: validation.validate });
     return await closeWhenAsked(coordinator, signals, telemetry);
   } finally {
     signals.close();

@@ -7,6 +7,7 @@ import { configToJson } from '../../shared/config/show.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { CredentialsFile } from '../../shared/security/credentials/credentials.ts';
 import type { StartServerOptions } from '../../worker/server/index.ts';
+import { authorityOf } from '../client/client-settings.ts';
 import { intervalSetting, settingError } from '../setting-values.ts';
 import { type HttpSettings, isNetwork, listOf, readHttpSettings } from './http-settings.ts';
 
@@ -20,7 +21,8 @@ export type ServerSettings = StartServerOptions &
  */
 export async function readServerSettings(config: Config, configFile: string | undefined): Promise<ServerSettings> {
   const http = await readHttpSettings(config);
-  const cluster = clusterOf(config, http.tls !== undefined);
+  const member = clusterOf(config, http.tls !== undefined);
+  const cluster = member && { ...member, ca: await authorityOf(config) };
   const credentials = await credentialsOf(config);
   return {
     ...http,
@@ -80,7 +82,7 @@ async function credentialsOf(config: Config): Promise<CredentialsFile | undefine
 }
 
 /** What makes the server a worker; undefined without a coordinator. */
-function clusterOf(config: Config, isSecure: boolean): ServerSettings['cluster'] {
+function clusterOf(config: Config, isSecure: boolean): Omit<NonNullable<ServerSettings['cluster']>, 'ca'> | undefined {
   const coordinators = listOf(config, 'server.coordinator', { fits: isWebUrl, expected: 'a URL such as http://10.0.0.4:9100' });
   if (coordinators.length === 0) return undefined;
   const workerId = config.get('server.worker_id') ?? `worker-${randomUUID().slice(0, 8)}`;

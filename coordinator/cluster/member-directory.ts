@@ -26,7 +26,10 @@ export class MemberDirectory {
     options.replica.onChange((_state, events) => {
       if (events.length === 0 || events.some(({ type }) => type.startsWith('Member'))) this.#direct();
     });
-    options.member.onStatus(() => void this.#tell());
+    options.member.onStatus(() => {
+      this.#direct();
+      void this.#tell();
+    });
     this.#direct();
     void this.#tell();
   }
@@ -35,7 +38,10 @@ export class MemberDirectory {
     const { member, replica, named } = this.#options;
     const known = Array.from(replica.state.members.values(), ({ id, url }) => raftPeerOf(id, url));
     const others = named.filter(({ id }) => !known.some((one) => one.id === id) && !replica.state.removedMembers.includes(id));
-    member.setPeers([...known, ...others]);
+    const configured = member.status().peers.map(({ id }) => id);
+    // One that the group still counts is heard, whatever the state says of it.
+    const removed = replica.state.removedMembers.filter((id) => !configured.includes(id));
+    member.setPeers([...known, ...others], removed);
   }
 
   async #tell(): Promise<void> {

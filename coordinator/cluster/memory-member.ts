@@ -38,7 +38,7 @@ export class MemoryMember implements RaftMember {
     const { nodeId, url, formatMax = LATEST_FORMAT } = this.#options;
     const index = this.#index;
     return {
-      ...{ nodeId, role: 'leader', leader: nodeId, leaderUrl: url, term: 1, isRecovering: false },
+      ...{ nodeId, role: 'leader', leader: nodeId, leaderUrl: url, term: 1, isRecovering: false, isRemoved: false },
       ...{ commitIndex: index, appliedIndex: index, lastIndex: index },
       peers: [{ id: nodeId, url, role: 'voter', isReachable: true, formatMax, matchIndex: index, lag: 0 }],
     };
@@ -58,6 +58,10 @@ export class MemoryMember implements RaftMember {
 
   setPeers(): void {
     // There are none but itself.
+  }
+
+  renewCertificate(): void {
+    // It connects with nobody.
   }
 
   async close(): Promise<void> {

@@ -107,6 +107,8 @@ export interface RaftStatus {
   readonly lastIndex: Index;
   /** This member has lost what it had acknowledged, and does not vote before it has it again. */
   readonly isRecovering: boolean;
+  /** Another member has said that this one was removed: it does nothing for the group any more, and is to be stopped. */
+  readonly isRemoved: boolean;
   /** All members that are configured, this one included, by id. */
   readonly peers: readonly RaftPeerStatus[];
 }
@@ -148,8 +150,10 @@ export interface RaftMember {
   changeMembership(change: MembershipChange): Promise<void>;
   /** Resolves when another leads. @throws RaftRefusal `timeout` when it did not work; this one leads on */
   transferLeadership(to: NodeId): Promise<void>;
-  /** Where the members are from now on, as the state of the group knows it. */
-  setPeers(peers: readonly RaftPeer[]): void;
+  /** Where the members are from now on, and who is none any more, as the state of the group knows it. */
+  setPeers(peers: readonly RaftPeer[], removed?: readonly NodeId[]): void;
+  /** What this member shows on connections that are made from now on; without `tls` it shows none. */
+  renewCertificate(pair: TlsPair): void;
   /** Ends in order: with `transfer`, a leader first hands over to the follower that is furthest, for as long as an election takes at most. */
   close(options?: { readonly transfer: boolean }): Promise<void>;
   /**
@@ -183,7 +187,7 @@ export class RaftRefusal extends Error {
 /**
  * Starts a member: opens its data, or makes it when the directory is new, and takes part in the group. `ReplicatedState.restore` has been
  * called when this resolves; committed commands follow as the group goes on.
- * @throws CepError `runtime_error` when it may not take part with what its disk holds: another member's data, an identity that is lost,
- * a later format; `io_error` when another process has the data open; `config_error` when the options cannot be right
+ * @throws CepError `io_error` when it may not take part with what its disk holds: another member's data, an identity that is lost,
+ * a later format, or data that another process has open; `config_error` when the options cannot be right
  */
 export type StartRaftMember = (options: RaftMemberOptions) => Promise<RaftMember>;

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { listen } from '../../shared/http/listen.ts';
+import { readCertificates, reloadCertificates } from '../../shared/http/reload-certificates.ts';
 import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
-import { readTlsPair, type TlsFiles, type TlsPair } from '../../shared/security/tls-files.ts';
+import type { TlsFiles, TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { type Bucket, BucketStore } from '../checkpoints/bucket-store.ts';
 import { type CheckpointStore, SharedFolderStore } from '../checkpoints/checkpoint-store.ts';
@@ -40,6 +41,8 @@ export interface StartCoordinatorOptions {
   readonly port: number;
   readonly apiKey: string | undefined;
   readonly tls?: TlsFiles | undefined;
+  /** PEM of the authorities of workers and other members, where the group does not name one. @default those that this machine trusts */
+  readonly tlsCa?: string | undefined;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
   readonly allowedHosts?: readonly string[];
@@ -66,6 +69,8 @@ export interface RunningCoordinator {
   readonly url: string;
   /** Resolves when its member has stopped by itself; the process must end. */
   readonly failed: Promise<Error>;
+  /** Reads the certificate again, for connections of the API and of Raft that are made from now on. */
+  reloadCertificates(): Promise<void>;
   /** Ends in order: a leader hands over, requests under way are answered. */
   close(): Promise<void>;
 }
@@ -82,12 +87,13 @@ const FORWARDING_CONNECTIONS_MAX = 64;
  */
 export async function startCoordinator(options: StartCoordinatorOptions): Promise<RunningCoordinator> {
   const { telemetry, group, dataDir, apiKey } = options;
-  const tls = options.tls && (await readTlsPair(options.tls));
+  const tls = options.tls && (await readCertificates(options.tls, telemetry));
   const replica = new Replica();
   const clock = (): number => Date.now();
-  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: group?.tlsCa });
+  const ca = group?.tlsCa ?? options.tlsCa;
+  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca });
   const leaderWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
-    ...{ connectMs: 1_000, silenceMs: 15_000, ca: group?.tlsCa, connectionsMax: FORWARDING_CONNECTIONS_MAX },
+    ...{ connectMs: 1_000, silenceMs: 15_000, ca, connectionsMax: FORWARDING_CONNECTIONS_MAX },
   });
   // Whom it asks is no member of the group, and shows a certificate that the machine trusts.
   const storeWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 5_000, silenceMs: 15_000 });
@@ -124,7 +130,12 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
     telemetry.report('CoordinatorListening', { url, version: manifest.version });
     if (dataDir === undefined) telemetry.report('ClusterStateInMemory', {});
-    return { url, failed: member.failed, close };
+    const { api } = server;
+    const renew = async (): Promise<void> => {
+      const pair = await reloadCertificates([api], options.tls, telemetry);
+      if (pair !== undefined) member.renewCertificate(pair);
+    };
+    return { url, failed: member.failed, reloadCertificates: renew, close };
   } catch (error) {
     await close();
     throw error;

@@ -29,7 +29,7 @@ export function memberWire(peer: RaftPeerStatus, leader: number): Static<typeof 
 
 /** `format`: in which the group writes its log. */
 export function raftStatusWire(status: RaftStatus, isGroup: boolean, format: number): Static<typeof raftStatusSchema> {
-  const { nodeId, role, leader, leaderUrl, term, commitIndex, appliedIndex, lastIndex, peers, isRecovering } = status;
+  const { nodeId, role, leader, leaderUrl, term, commitIndex, appliedIndex, lastIndex, peers, isRecovering, isRemoved } = status;
   const isLearner = peers.some(({ id, role: own }) => id === nodeId && own === 'learner');
   return {
     enabled: isGroup,
@@ -48,6 +48,7 @@ export function raftStatusWire(status: RaftStatus, isGroup: boolean, format: num
       ...(peer.formatMax === undefined ? {} : { log_format_max: peer.formatMax }),
     })),
     recovering: isRecovering,
+    ...(isRemoved && { removed: true }),
     log_format: format,
   };
 }

@@ -596,7 +596,7 @@ export const configKeys = [
     example: 'ca.pem',
     environment: 'CEP_TLS_CA',
     flag: '--tls-ca',
-    doc: "PEM file of the authority that signed the server's certificate; relative to the configuration file that names it.",
+    doc: 'PEM file of the authority that signed the certificates of those that are asked: by client commands the server, by a worker coordinators and other workers, by a coordinator workers. Relative to the configuration file that names it.',
   },
   {
     name: 'client.timeout',

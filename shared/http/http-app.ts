@@ -98,6 +98,8 @@ function requireDeclaredAccess(app: FastifyInstance, paths: Paths): void {
 }
 
 const PLUGIN_START_MS_MAX = 120_000;
+/** More than any id of ours has: what is longer than this reaches no route. Ids of placements hold names of up to 128 characters. */
+const PATH_PARAMETER_CHARS_MAX = 1_024;
 
 interface ServerParts {
   readonly webSockets: EventEmitter;
@@ -119,7 +121,7 @@ function makeServer<Caller>({ tls, trustedProxies, routes }: HttpAppOptions<Call
     genReqId: requestIdOf,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void sendError(reply, request, toCepError(error)),
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: PATH_PARAMETER_CHARS_MAX },
   });
 }
 

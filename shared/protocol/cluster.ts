@@ -83,6 +83,9 @@ export const raftStatusSchema = Type.Object(
     last_index: count,
     nodes: Type.Array(raftNodeSchema),
     recovering: Type.Boolean({ description: 'It has lost what it had acknowledged, and does not vote before it has it again.' }),
+    removed: Type.Optional(
+      Type.Boolean({ description: 'It was removed from the group, does nothing for it any more, and is to be stopped.' }),
+    ),
     log_format: Type.Optional(
       Type.Integer({ minimum: 1, description: 'The format in which the group writes its log; earlier versions do not say it.' }),
     ),
@@ -97,7 +100,16 @@ export const clusterHealthSchema = Type.Object(
     version: Type.String(),
     uptime_seconds: Type.Number({ minimum: 0 }),
     raft: Type.Optional(
-      Type.Object({ role: Type.String(), leader_id: Type.Union([nodeId, Type.Null()]), term: count, recovering: Type.Boolean() }, strict),
+      Type.Object(
+        {
+          role: Type.String(),
+          leader_id: Type.Union([nodeId, Type.Null()]),
+          term: count,
+          recovering: Type.Boolean(),
+          removed: Type.Optional(Type.Boolean()),
+        },
+        strict,
+      ),
     ),
     workers: Type.Object({ total: count, ready: count, unhealthy: count, draining: count }, strict),
     pipeline_groups: count,

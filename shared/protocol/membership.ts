@@ -53,7 +53,8 @@ const reportedPlacementSchema = Type.Object({
   epoch: count,
   status: Type.Enum([...workerPlacementStatuses]),
   revision: Type.Optional(Type.String({ maxLength: 128 })),
-  pipeline_id: Type.Optional(Type.String({ maxLength: 128 })),
+  /** The id of the placement is that of its pipeline. */
+  pipeline_id: Type.Optional(Type.String({ maxLength: 512 })),
   error: Type.Optional(Type.String({ maxLength: 4_096 })),
   checkpoint_sequence: Type.Optional(count),
   received: Type.Optional(receivedSchema),

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { CepError } from '../errors/error.ts';
 import { readTextFile } from '../files/text-file.ts';
@@ -39,6 +40,17 @@ export async function readTlsPair({ certPath, keyPath }: TlsFiles): Promise<TlsP
     throw new CepError('config_error', `TLS certificate '${certPath}' and key '${keyPath}' cannot be used: ${reason}`, { cause });
   }
   return { cert, key };
+}
+
+const dayMs = 86_400_000;
+const soonDays = 14;
+
+/** What is to be said of the time for which the certificate of a pair counts; undefined while there is enough of it left. */
+export function certificateProblem({ cert }: TlsPair, nowMs: number): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  if (nowMs > Date.parse(validTo)) return `it has expired: it counted until ${validTo}`;
+  if (nowMs < Date.parse(validFrom)) return `it does not count yet: it begins at ${validFrom}`;
+  return nowMs > Date.parse(validTo) - soonDays * dayMs ? `it counts until ${validTo}` : undefined;
 }
 
 interface PemExpectation {

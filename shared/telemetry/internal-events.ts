@@ -56,6 +56,10 @@ export const internalEvents = {
     'The key on the command line can be read by every user of this machine (set CEP_API_KEY instead)',
   ),
   SecretReadableByOthers: event<{ file: string; mode: string }>('warn', 'A file with a secret can be read by others (chmod 600 it)'),
+  CertificateEnds: event<{ cert: string; problem: string }>(
+    'warn',
+    'The certificate of this process is to be renewed (write the new one into its file and send SIGHUP)',
+  ),
   CertificatesReloaded: event<{ cert: string }>('info', 'Certificates reloaded'),
   CredentialsReloaded: event<{ profiles: number }>('info', 'Credentials read again; connections that are made from now on use them'),
   CredentialsNotReloaded: event<{ error: string }>('error', 'Credentials not read again; the old ones stay in use'),
@@ -92,6 +96,10 @@ export const internalEvents = {
   RaftLogRepaired: event<{ problem: string }>('warn', 'Raft log repaired'),
   LogFormatRaised: event<{ format: number }>('info', 'Members write the Raft log in a later format from here on'),
   RaftRecovering: event<LogFields>('error', 'Raft member has lost acknowledged entries; it does not vote before it has them again'),
+  RaftMemberRemoved: event<{ by: number }>(
+    'error',
+    'This member was removed from the group and does nothing for it any more: stop it (it can come back with an empty directory, under a number that nobody had)',
+  ),
   RaftPeerConnected: event<{ peer: number }>('info', 'Raft member connected'),
   RaftPeerLost: event<{ peer: number; reason: string }>('warn', 'Raft member out of reach; connecting goes on'),
   RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>(

@@ -200,6 +200,19 @@ describe('a group that loses members', () => {
     expect(body.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4].filter((id) => id !== gone));
   }, 60_000);
 
+  it('tells a member that was removed and still runs that it is none any more, in its probes', async () => {
+    group = await CoordinatorGroup.start();
+    const gone = await group.follower();
+    const removed = await group.ask(await group.leader(), 'DELETE', `/api/v1/cluster/raft/members/${gone}`);
+    expect(removed.body).toEqual({ removed: true });
+    await vi.waitFor(async () => expect((await group.ask(gone, 'GET', '/health')).body.raft).toMatchObject({ removed: true }), wait);
+    const ready = await group.ask(gone, 'GET', '/ready');
+    expect([ready.status, ready.body.error]).toEqual([503, 'this member was removed from the group: stop it']);
+    expect((await group.ask(gone, 'GET', '/api/v1/cluster/raft/status')).body.removed).toBe(true);
+    const { body } = await group.ask(await group.leader(), 'GET', '/health');
+    expect(body.raft).not.toHaveProperty('removed');
+  }, 60_000);
+
   it('gives no vote to a member that was never started, which would be missing from every majority', async () => {
     group = await CoordinatorGroup.start(4);
     const members = '/api/v1/cluster/raft/members';

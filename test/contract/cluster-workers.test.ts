@@ -22,6 +22,17 @@ const becomes = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 5_000, interval: 10 });
 
 describe('a worker', () => {
+  it('has a name of up to 128 characters', async () => {
+    await start();
+    const id = 'w'.repeat(128);
+    expect((await coordinator.post(`${path}/register`, registration(id))).status).toBe(201);
+    expect((await heartbeat(id)).status).toBe(200);
+    await becomes(id, 'ready');
+    // What a worker says of a pipeline whose name is as long: its id is that of the placement.
+    const pipeline = { ...{ group: 'g', pipeline: 'p'.repeat(128), epoch: 1, status: 'running' }, pipeline_id: `g:${'p'.repeat(128)}:0` };
+    expect((await heartbeat(id, { incarnation: 'i1', pipelines: [pipeline] })).status).toBe(200);
+  });
+
   it('registers, is ready with its first heartbeat, and is listed', async () => {
     await start(15_000);
     const registered = await coordinator.post(`${path}/register`, registration('w1'));

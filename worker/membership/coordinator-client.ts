@@ -114,8 +114,12 @@ function errorIn(bytes: Buffer): Pick<CoordinatorAnswer, 'code' | 'message'> {
   }
 }
 
+/** Codes of a certificate whose authority is not known here. */
+const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/;
+
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as NodeJS.ErrnoException;
-  return error.message === '' ? (code ?? error.name) : error.message;
+  const message = error.message === '' ? (code ?? error.name) : error.message;
+  return untrusted.test(code ?? '') ? `${message} (name the PEM file of its authority with --tls-ca)` : message;
 }

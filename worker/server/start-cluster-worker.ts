@@ -15,6 +15,8 @@ export interface ClusterOptions {
   readonly incarnation: string;
   /** Where coordinators and other workers reach the server. */
   readonly address: string;
+  /** PEM of the authorities of coordinators and other workers. @default those that this machine trusts */
+  readonly ca?: string | undefined;
 }
 
 const CONNECT_MS = 3_000;
@@ -25,7 +27,7 @@ export function newClusterWorker(
   { apiKey, runtime, telemetry }: { readonly apiKey: string | undefined; readonly runtime: HostRuntime; readonly telemetry: Telemetry },
 ): { readonly worker: ClusterWorker; readonly close: () => Promise<void> } {
   // Who may be asked is said by the operator, and by coordinators that know the cluster's key.
-  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: CONNECT_MS, silenceMs: 0 });
+  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: CONNECT_MS, silenceMs: 0, ca: options.ca });
   const worker = new ClusterWorker({
     ...{ ...options, version: manifest.version, apiKey, web, telemetry },
     host: runtime.placements,

@@ -1,8 +1,9 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { listen } from '../../shared/http/listen.ts';
+import { readCertificates, reloadCertificates } from '../../shared/http/reload-certificates.ts';
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
-import { readTlsPair, type TlsFiles } from '../../shared/security/tls-files.ts';
+import type { TlsFiles } from '../../shared/security/tls-files.ts';
 import { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { createLogger, type LogLevel } from '../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
@@ -136,7 +137,7 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
   const parts: Parts = { tracing };
   try {
     const { tls, metricsPort, rateLimit = 0, corsOrigins = [] } = options;
-    const pair = tls && (await readTlsPair(tls));
+    const pair = tls && (await readCertificates(tls, telemetry));
     telemetry.metrics.collect('cep_smtp_unverified', () => [{ labels: [], value: options.isSmtpUnverified === true ? 1 : 0 }]);
     const runtime = await createRuntime({
       ...options,
@@ -167,7 +168,7 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
     let closed: Promise<boolean> | undefined;
     return {
       ...urls,
-      reloadCertificates: () => reloadCertificates(server, tls, telemetry),
+      reloadCertificates: async () => void (await reloadCertificates([server.api, server.metrics ?? []].flat(), tls, telemetry)),
       close: (deadlineMs = deadlineMsDefault) => {
         closed ??= close(parts, deadlineMs);
         return closed;
@@ -187,24 +188,6 @@ async function open({ api, metrics }: Server, options: StartServerOptions, telem
   const metricsUrl = await listen(metrics, { bind, port: metricsPort, what: 'the metrics endpoint' });
   telemetry.report('MetricsListening', { url: metricsUrl });
   return { url, metricsUrl };
-}
-
-/** The certificates of new connections; those that are open keep theirs. */
-async function reloadCertificates({ api, metrics }: Server, files: TlsFiles | undefined, telemetry: Telemetry): Promise<void> {
-  if (files === undefined) return;
-  try {
-    const pair = await readTlsPair(files);
-    for (const app of [api, metrics]) {
-      if (app && 'setSecureContext' in app.server) (app.server as unknown as SecureServer).setSecureContext(pair);
-    }
-    telemetry.report('CertificatesReloaded', { cert: files.certPath });
-  } catch (error) {
-    telemetry.report('CertificatesNotReloaded', { error: error instanceof Error ? error.message : String(error) });
-  }
-}
-
-interface SecureServer {
-  setSecureContext(options: { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' } | object): void;
 }
 
 /** Ends the runtime, which finishes what it has accepted, while requests are refused; then the connections. A worker gives away what it runs first. */

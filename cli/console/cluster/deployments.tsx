@@ -58,9 +58,9 @@ export function DeploymentTable({ deployed, workers, again, isGroupShown = false
                 </th>
                 <td>
                   <Status of={status} />
-                  {error !== undefined && <div class="quiet">{error}</div>}
+                  {error !== undefined && <div class="quiet address">{error}</div>}
                 </td>
-                <td>
+                <td class="address">
                   {isGroupShown ? (
                     <a href={href(['groups', group.id])}>{group.name}</a>
                   ) : worker === null ? (

@@ -14,6 +14,9 @@ export function RaftPage() {
   return (
     <Page title="Raft group">
       {leader === null && <Notice tone="bad">No leader is known: changes wait until one is elected.</Notice>}
+      {data.removed === true && (
+        <Notice tone="bad">This member was removed from the group and still runs: stop it, and ask another one.</Notice>
+      )}
       {data.recovering && <Notice tone="warn">This member is being restored by the leader, and does not vote before that is done.</Notice>}
       {away > 0 && <Notice tone={2 * away >= nodes.length ? 'bad' : 'warn'}>{plural(away, 'member')} cannot be reached.</Notice>}
       <Facts

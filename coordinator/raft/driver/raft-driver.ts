@@ -142,7 +142,7 @@ export class RaftDriver {
 
   /**
    * Opens the data, or makes it when the folder is new, and takes part in the group once `begin` is called.
-   * @throws CepError `runtime_error` when the node may not take part with what its disk holds; `io_error` when another process has it open
+   * @throws CepError `io_error` when the node may not take part with what its disk holds, or another process has it open
    */
   static async start(options: RaftDriverOptions): Promise<RaftDriver> {
     const { folder, identity, report } = options;
@@ -157,7 +157,7 @@ export class RaftDriver {
     if (opened.kind !== 'opened') {
       await disk.close();
       const reason = opened.kind === 'refused' ? opened.reason : 'nothing that was written is there';
-      throw new CepError('runtime_error', `the data in '${folder}' cannot be used: ${reason}`);
+      throw new CepError('io_error', `the data in '${folder}' cannot be used: ${reason}`);
     }
     for (const problem of opened.problems) report(problem);
     for (const step of opened.repair) await disk.write(step);

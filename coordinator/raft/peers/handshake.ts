@@ -25,8 +25,11 @@ export interface PeerSecrets {
   /** `formatMax`: the latest format of commands that it takes. */
   readonly self: { readonly id: NodeId; readonly incarnation: number; readonly formatMax: number };
   readonly key: string;
-  readonly tls: (TlsPair & { readonly ca: string }) | undefined;
+  readonly tls: PeerTls | undefined;
 }
+
+/** The certificate of a member, and what those of the others are signed with. */
+export type PeerTls = TlsPair & { readonly ca: string };
 
 /**
  * So often the listener says that it is there, with an empty packet; a dialer that has missed it for as many times in a row connects anew,
@@ -55,9 +58,9 @@ export interface Challenge {
   readonly formatMax: number;
 }
 
-/** `identityLost`: the data of who dials are other data than those of the member that had its id before. */
-export type Verdict = 'accepted' | 'otherCluster' | 'otherNode' | 'identityLost' | 'notAMember';
-const verdicts: readonly Verdict[] = ['accepted', 'otherCluster', 'otherNode', 'identityLost', 'notAMember'];
+/** `removed`: it is no member any more. Versions before it take that for a wrong code. `identityLost`: the data of who dials are other data than those of the member that had its id before. */
+export type Verdict = 'accepted' | 'otherCluster' | 'otherNode' | 'identityLost' | 'notAMember' | 'removed';
+const verdicts: readonly Verdict[] = ['accepted', 'otherCluster', 'otherNode', 'identityLost', 'notAMember', 'removed'];
 
 export function encodeHello(hello: Hello): Uint8Array {
   const { clusterId, purpose, from, to, incarnation } = hello;

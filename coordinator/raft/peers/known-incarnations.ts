@@ -19,7 +19,7 @@ export class KnownIncarnations {
     this.#known = known;
   }
 
-  /** @throws CepError `runtime_error` when the file is damaged */
+  /** @throws CepError `io_error` when the file is damaged */
   static async open(folder: string): Promise<KnownIncarnations> {
     const path = join(folder, 'peers');
     const bytes = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
@@ -58,6 +58,6 @@ function decoded(path: string, bytes: Uint8Array): Map<NodeId, number> {
   } catch (cause) {
     if (!(cause instanceof DamagedRecord)) throw cause;
     const hint = 'delete it when no other member has lost its data since this one ran last; it is made again of the members it meets';
-    throw new CepError('runtime_error', `'${path}' is damaged: ${cause.message}`, { hint, cause });
+    throw new CepError('io_error', `'${path}' is damaged: ${cause.message}`, { hint, cause });
   }
 }

@@ -1,6 +1,7 @@
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import type { NodeId } from '../core/messages.ts';
-import type { PeerSecrets, Purpose, Verdict } from './handshake.ts';
+import type { PeerSecrets, PeerTls, Purpose, Verdict } from './handshake.ts';
 import type { KnownIncarnations } from './known-incarnations.ts';
 import { type LinkLoss, PeerLink } from './peer-link.ts';
 import { PeerListener } from './peer-listener.ts';
@@ -48,8 +49,12 @@ export class PeerConnections {
   /** Why there is no connection, as it was told. */
   readonly #reasons = new Map<NodeId, string>();
 
+  #tls: PeerTls | undefined;
+  #removed: ReadonlySet<NodeId> = new Set();
+
   private constructor(options: PeerConnectionsOptions, listener: PeerListener) {
     this.#options = options;
+    this.#tls = options.secrets.tls;
     this.#listener = listener;
   }
 
@@ -69,11 +74,16 @@ export class PeerConnections {
         if (hello.clusterId !== clusterId) return 'otherCluster';
         if (hello.to !== self.id) return 'otherNode';
         if (hello.from === self.id || hello.from === 0) return 'notAMember';
+        if (connections?.isRemoved(hello.from)) return 'removed';
         return (await known.admits(hello.from, hello.incarnation)) ? 'accepted' : 'identityLost';
       },
     });
     connections = new PeerConnections(options, listener);
     return connections;
+  }
+
+  isRemoved(id: NodeId): boolean {
+    return this.#removed.has(id);
   }
 
   get port(): number {
@@ -93,8 +103,10 @@ export class PeerConnections {
     return this.#links.messages.get(id)?.link.formatMax;
   }
 
-  /** Where the others are; links to those that are not named any more are closed. */
-  setPeers(peers: readonly PeerAddress[]): void {
+  /** Where the others are; links to those that are not named any more are closed. Those that were removed are told so, should they come. */
+  setPeers(peers: readonly PeerAddress[], removed: readonly NodeId[] = []): void {
+    for (const id of removed) if (!this.#removed.has(id)) this.#listener.expel(id);
+    this.#removed = new Set(removed);
     const { self } = this.#options.secrets;
     const others = new Map(peers.filter(({ id }) => id !== self.id).map((peer) => [peer.id, peer]));
     for (const links of Object.values(this.#links)) {
@@ -108,6 +120,13 @@ export class PeerConnections {
       this.#addresses.set(id, address);
       if (!this.#links.messages.has(id)) this.#links.messages.set(id, { address, link: this.#link(address, 'messages') });
     }
+  }
+
+  /** For connections that are made from now on; those that are open keep theirs. */
+  renewCertificate(pair: TlsPair): void {
+    if (this.#tls === undefined) return;
+    this.#tls = { ...this.#tls, ...pair };
+    this.#listener.renew(this.#tls);
   }
 
   /** False when it is dropped. */
@@ -142,6 +161,7 @@ export class PeerConnections {
       port,
       purpose,
       secrets,
+      tls: () => this.#tls,
       door,
       random,
       admits: (incarnation) => known.admits(id, incarnation),

@@ -11,13 +11,17 @@ import {
   encodeHello,
   handshakeBytesMax,
   type PeerSecrets,
+  type PeerTls,
   type Purpose,
   type Verdict,
 } from './handshake.ts';
 
 const retryMsMin = 20;
 const retryMsMax = 1_000;
+/** Of a member that was told that it was removed: it stays so. */
+const removedRetryMs = 60_000;
 const connectMsMax = 2_000;
+const otherKey = 'who listens there has another key than this member (CEP_RAFT_KEY; without it, one made of CEP_API_KEY)';
 
 /** Why there is no connection: nobody listens there, or anything else. */
 export type LinkLoss = 'closed' | 'refused' | 'failed';
@@ -27,7 +31,9 @@ export interface LinkOptions {
   readonly host: string;
   readonly port: number;
   readonly purpose: Purpose;
-  readonly secrets: PeerSecrets;
+  readonly secrets: Omit<PeerSecrets, 'tls'>;
+  /** What to show by now; undefined where members talk in the clear. */
+  readonly tls: () => PeerTls | undefined;
   readonly door: OutboundDoor;
   readonly random: () => number;
   /** Whether the member there has the data that it had when it was first met. */
@@ -37,6 +43,13 @@ export interface LinkOptions {
   readonly lost: (loss: LinkLoss, reason: string) => void;
   /** The other side has told, and shown that it knows the key, that this member may not come in. */
   readonly rejected: (verdict: Exclude<Verdict, 'accepted'>) => void;
+}
+
+/** Of TLS 1.3 who dials is told nothing when the other side takes no certificate of its. */
+const noWord = 'it was closed without a word: the certificate of this member may be what it does not take; its log says why';
+
+function plainly(reason: string | undefined): string | undefined {
+  return reason?.includes('before secure TLS connection') ? 'who listens there speaks no TLS (--raft-tls-ca), or ended it' : reason;
 }
 
 /** A connection to another member, over which packets go out. It is made again, with pauses that grow, until the link is closed. */
@@ -90,9 +103,10 @@ export class PeerLink {
 
   #connect(): void {
     this.#isPausing = false;
-    const { host, port, secrets, door } = this.#options;
+    const { host, port, door } = this.#options;
+    const own = this.#options.tls();
     // An address that stands for a name is connected to under that name.
-    const tls = secrets.tls && { ...secrets.tls, ...(isIP(host) === 0 && { servername: host }) };
+    const tls = own && { ...own, ...(isIP(host) === 0 && { servername: host }) };
     const socket = door.connect({ host: this.#address ?? host, port, ...(tls && { tls }) });
     const framed = new FramedSocket(socket, handshakeBytesMax);
     this.#framed = framed;
@@ -101,8 +115,15 @@ export class PeerLink {
       isRefused = error.code === 'ECONNREFUSED';
     });
     this.#timer = setTimeout(() => framed.destroy(`no connection within ${connectMsMax} ms`), connectMsMax);
-    socket.once(tls ? 'secureConnect' : 'connect', () => this.#greet(framed));
-    framed.ended = (reason) => this.#ended(isRefused ? 'refused' : 'failed', reason ?? 'it was closed');
+    let isGreeted = false;
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
+      isGreeted = true;
+      this.#greet(framed);
+    });
+    framed.ended = (reason) => {
+      const silence = tls && isGreeted ? noWord : 'it was closed';
+      this.#ended(isRefused ? 'refused' : 'failed', (isGreeted ? reason : plainly(reason)) ?? silence);
+    };
   }
 
   #greet(framed: FramedSocket): void {
@@ -112,7 +133,7 @@ export class PeerLink {
     const authenticator = new Authenticator(key, hello);
     framed.take = (challenge) => {
       const found = authenticator.readChallenge(challenge);
-      if (found === undefined) return framed.destroy('who listens there does not know the key of the group');
+      if (found === undefined) return framed.destroy(otherKey);
       if (found.from !== to) return framed.destroy(`node ${found.from} listens there, not node ${to}`);
       framed.take = (bytes) => this.#judged(framed, authenticator.readVerdict(challenge, bytes), found);
       framed.send(authenticator.proof(challenge));
@@ -121,9 +142,10 @@ export class PeerLink {
   }
 
   #judged(framed: FramedSocket, verdict: Verdict | undefined, listener: Challenge) {
-    if (verdict === undefined) return framed.destroy('who listens there does not know the key of the group');
+    if (verdict === undefined) return framed.destroy(otherKey);
     if (verdict !== 'accepted') {
       framed.destroy(`it is refused: ${verdict}`);
+      if (verdict === 'removed') this.#retryMs = removedRetryMs;
       return this.#options.rejected(verdict);
     }
     framed.take = () => {
@@ -161,7 +183,7 @@ export class PeerLink {
     this.#isOpen = false;
     // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke.
     const pauseMs = loss === 'closed' ? 1 : this.#retryMs * (0.5 + this.#options.random());
-    if (loss !== 'closed') this.#retryMs = Math.min(retryMsMax, 2 * this.#retryMs);
+    if (loss !== 'closed') this.#retryMs = Math.max(this.#retryMs, Math.min(retryMsMax, 2 * this.#retryMs));
     this.#isPausing = true;
     this.#timer = setTimeout(() => this.#connect(), pauseMs);
     this.#options.lost(loss, reason);

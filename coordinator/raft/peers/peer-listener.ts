@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { NodeId } from '../core/messages.ts';
 import { DamagedRecord } from '../storage/record.ts';
@@ -12,6 +12,7 @@ import {
   type Hello,
   handshakeBytesMax,
   type PeerSecrets,
+  type PeerTls,
   type Purpose,
   type Verdict,
 } from './handshake.ts';
@@ -19,6 +20,9 @@ import {
 /** Of connections that have not shown that they know the key. Above it, new ones are closed at once. */
 const strangersMax = 64;
 const handshakeMsMax = 5_000;
+
+/** Every member shows a certificate. */
+const demanded = { requestCert: true, rejectUnauthorized: false };
 
 export interface ListenerOptions {
   readonly listen: { readonly host: string; readonly port: number };
@@ -45,8 +49,9 @@ export class PeerListener {
     const { tls } = options.secrets;
     const taken = (socket: Socket): void => this.#accept(socket);
     this.#server =
-      tls === undefined ? createServer(taken) : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true }, taken);
-    this.#server.on('tlsClientError', (error: Error, socket: Socket) => options.refused(remoteOf(socket), `TLS: ${error.message}`));
+      // Refused here rather than by Node, which would not say why, nor whom.
+      tls === undefined ? createServer(taken) : createTlsServer({ ...demanded, ...tls }, (socket) => this.#acceptKnown(socket, taken));
+    this.#server.on('tlsClientError', (error: Error, socket: Socket) => options.refused(remoteOf(socket), `TLS: ${plainly(error)}`));
   }
 
   /** @throws CepError `runtime_error` when it cannot bind */
@@ -68,6 +73,20 @@ export class PeerListener {
   get port(): number {
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** The certificate of connections that are made from now on. */
+  renew(tls: PeerTls): void {
+    if ('setSecureContext' in this.#server) (this.#server as TlsServer).setSecureContext({ ...demanded, ...tls });
+  }
+
+  #acceptKnown(socket: TLSSocket, taken: (socket: Socket) => void) {
+    // Who goes on with a session shows none, and Node takes it for one that was shown, even when none was. Members begin anew each time.
+    if (socket.authorized && !socket.isSessionReused()) return taken(socket);
+    const remote = remoteOf(socket);
+    socket.on('error', () => undefined);
+    socket.destroy();
+    this.#options.refused(remote, `TLS: it shows no certificate that this member takes (${socket.authorizationError ?? 'it goes on with an earlier session'})`);
   }
 
   #accept(socket: Socket) {
@@ -118,6 +137,11 @@ export class PeerListener {
     this.#admit(framed, hello.from, hello.purpose);
   }
 
+  /** Ends what is open of a member; it is judged anew when it comes back. */
+  expel(id: NodeId): void {
+    for (const [place, framed] of this.#members) if (place.startsWith(`${id} `)) framed.destroy();
+  }
+
   #admit(framed: FramedSocket, from: NodeId, purpose: Purpose): void {
     const place = `${from} ${purpose}`;
     this.#members.get(place)?.destroy();
@@ -155,6 +179,7 @@ const refusalTexts: Readonly<Record<Exclude<Verdict, 'accepted'>, string>> = {
   otherNode: 'it looks for another node here',
   identityLost: 'it has other data than the member that had this id before',
   notAMember: 'its id is that of this node',
+  removed: 'it was removed from the group, and still runs',
 };
 
 function attempt<T>(read: () => T): T | DamagedRecord {
@@ -164,6 +189,12 @@ function attempt<T>(read: () => T): T | DamagedRecord {
     if (cause instanceof DamagedRecord) return cause;
     throw cause;
   }
+}
+
+/** What OpenSSL says, in words where it is one of the common mistakes. */
+function plainly({ message, code }: NodeJS.ErrnoException): string {
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_HTTP_REQUEST') return 'it speaks no TLS (--raft-tls-ca)';
+  return message.trim();
 }
 
 function remoteOf({ remoteAddress, remotePort }: Socket): string {

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { CepError, invariant } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import { receivedError } from '../../../shared/threads/sent-error.ts';
 import type { Index, NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
@@ -154,13 +155,17 @@ export class ThreadedMember implements RaftMember {
     });
   }
 
-  setPeers(peers: readonly RaftPeer[]): void {
+  setPeers(peers: readonly RaftPeer[], removed: readonly NodeId[] = []): void {
     this.#peers = peers;
-    if (!this.#isStopped) this.#post({ kind: 'peers', peers });
+    if (!this.#isStopped) this.#post({ kind: 'peers', peers, removed });
+  }
+
+  renewCertificate(pair: TlsPair): void {
+    if (!this.#isStopped) this.#post({ kind: 'certificate', pair });
   }
 
   status(): RaftStatus {
-    const { role, leader, term, commitIndex, lastIndex, isRecovering, members, formats } = this.#status;
+    const { role, leader, term, commitIndex, lastIndex, isRecovering, isRemoved, members, formats } = this.#status;
     const urlOf = (id: NodeId): string | undefined => this.#peers.find((peer) => peer.id === id)?.url;
     return {
       nodeId: this.#options.nodeId,
@@ -172,6 +177,7 @@ export class ThreadedMember implements RaftMember {
       appliedIndex: this.#applied,
       lastIndex: Math.max(lastIndex, this.#applied),
       isRecovering,
+      isRemoved,
       peers: members.map(({ id, isVoter, matchIndex }) => ({
         id,
         url: urlOf(id) ?? '',

@@ -1,3 +1,4 @@
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import type { FieldsOf, InternalEventName } from '../../../shared/telemetry/internal-events.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { Entry, Index, NodeId } from '../core/messages.ts';
@@ -29,7 +30,8 @@ export type ToRaftThread =
   | { readonly kind: 'transfer'; readonly to: NodeId }
   | { readonly kind: 'applied'; readonly index: Index }
   | { readonly kind: 'snapshot'; readonly index: Index; readonly state: Uint8Array }
-  | { readonly kind: 'peers'; readonly peers: readonly RaftPeer[] }
+  | { readonly kind: 'peers'; readonly peers: readonly RaftPeer[]; readonly removed: readonly NodeId[] }
+  | { readonly kind: 'certificate'; readonly pair: TlsPair }
   | { readonly kind: 'close'; readonly transfers: boolean };
 
 /**
@@ -53,6 +55,7 @@ export interface ThreadStatus extends DriverStatus {
   readonly formats: ReadonlyMap<NodeId, number>;
   readonly writes: { readonly counts: readonly number[]; readonly sum: number };
   readonly packetsDropped: number;
+  readonly isRemoved: boolean;
 }
 
 export type FromRaftThread =

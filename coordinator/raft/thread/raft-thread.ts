@@ -55,6 +55,7 @@ class RaftThread {
   readonly #changes = new Map<number, { readonly change: MembershipChange; readonly tries: number }>();
   #ended: () => void = () => undefined;
   #isClosing = false;
+  #isRemoved = false;
 
   constructor(port: MessagePort, setup: ThreadSetup) {
     this.#port = port;
@@ -92,7 +93,8 @@ class RaftThread {
       },
       gone: (id) => driver.forgetLeader(id),
       rejected: (by, verdict) => {
-        if (verdict === 'identityLost') this.#fail(identityLost(this.#setup, by));
+        if (verdict === 'removed') this.#removed(by);
+        else if (verdict === 'identityLost') this.#fail(identityLost(this.#setup, by));
         else this.#connectionRefused(`node ${by}`, verdict);
       },
       refused: (remote, reason) => this.#connectionRefused(remote, reason),
@@ -161,7 +163,9 @@ class RaftThread {
       case 'snapshot':
         return driver.snapshotTaken(message.index, message.state);
       case 'peers':
-        return this.#peers?.setPeers(message.peers);
+        return this.#peers?.setPeers(message.peers, message.removed);
+      case 'certificate':
+        return this.#peers?.renewCertificate(message.pair);
       case 'close':
         if (this.#isClosing) return;
         this.#isClosing = true;
@@ -208,7 +212,7 @@ class RaftThread {
       const format = id === nodeId ? formatMax : this.#peers?.formatOf(id);
       if (format !== undefined) formats.set(id, format);
     }
-    return { ...status, formats, writes: this.#writes, packetsDropped: this.#packetsDropped };
+    return { ...status, formats, writes: this.#writes, packetsDropped: this.#packetsDropped, isRemoved: this.#isRemoved };
   }
 
   #tellStatus(): void {
@@ -260,6 +264,14 @@ class RaftThread {
     });
   }
 
+  /** Only said: what the log here holds may be all that is left of it, and whoever has removed this member stops it. */
+  #removed(by: NodeId): void {
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
+    this.#event('RaftMemberRemoved', { by });
+    this.#tellStatus();
+  }
+
   /** Anybody can be refused as often as they like: those that are too many to tell of are counted with the next one told. */
   #connectionRefused(remote: string, reason: string): void {
     const now = performance.now();
@@ -304,7 +316,7 @@ async function requireSpace(folder: string): Promise<void> {
 function identityLost({ nodeId, dataDir }: ThreadSetup, by: number): CepError {
   const hint = 'remove this member from the group, and add it again under an id that nobody had, with an empty data directory';
   const message = `node ${by} knows a node ${nodeId} with other data than those in '${dataDir}': what that one promised is lost here`;
-  return new CepError('runtime_error', message, { hint });
+  return new CepError('io_error', message, { hint });
 }
 
 function diskFailed({ dataDir }: ThreadSetup, cause: unknown): CepError {

@@ -4,6 +4,9 @@ import { allocate } from '../storage/slab.ts';
 /** Of one packet. What is longer is no packet of ours. */
 export const frameBytesMax = 4_194_304;
 
+/** How a connection over TLS begins. No packet is so long. */
+const tlsGreeting = 0x16_03;
+
 /** A packet behind its length, 32 bits, big endian. */
 export function frameOf(packet: Uint8Array): Uint8Array {
   const frame = allocate(4 + packet.length);
@@ -30,6 +33,7 @@ export class FrameReader {
     let at = 0;
     while (bytes.length - at >= 4) {
       const length = view.getUint32(at);
+      if (length >>> 16 === tlsGreeting) throw new DamagedRecord('it speaks TLS, and this member does not (--raft-tls-ca)');
       if (length > this.bytesMax) throw new DamagedRecord(`a packet of ${length} bytes comes, and none has more than ${this.bytesMax}`);
       if (bytes.length - at - 4 < length) break;
       packets.push(bytes.slice(at + 4, at + 4 + length));

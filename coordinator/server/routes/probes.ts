@@ -45,11 +45,11 @@ export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, met
       isProbe: true,
       success: { 200: clusterHealthSchema },
       handle: () => {
-        const { role, leader_id, term, recovering } = raftStatusWire(group.status(), isGroup, group.state.format);
+        const { role, leader_id, term, recovering, removed } = raftStatusWire(group.status(), isGroup, group.state.format);
         const uptime = (performance.now() - startedAtMs) / 1_000;
         return {
           ...{ status: healthOf(group), role: 'coordinator', version, uptime_seconds: uptime },
-          ...(isGroup ? { raft: { role, leader_id, term, recovering } } : {}),
+          ...(isGroup ? { raft: { role, leader_id, term, recovering, ...(removed && { removed }) } } : {}),
           ...countsOf(group.state),
         };
       },
@@ -87,7 +87,8 @@ export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, met
 
 /** A member without a leader cannot change anything, and does not know what others have. */
 function unreadyOf(group: GroupMember): CepError | undefined {
-  const { leader, isRecovering } = group.status();
+  const { leader, isRecovering, isRemoved } = group.status();
+  if (isRemoved) return new CepError('not_ready', 'this member was removed from the group: stop it');
   if (isRecovering) return new CepError('not_ready', 'the member gets back what its disk has lost', { retryAfterSeconds: 1 });
   if (leader !== 0) return undefined;
   return new CepError('not_ready', 'the group has no leader that this member knows of', { retryAfterSeconds: 1 });

@@ -240,6 +240,17 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     expect(problems).toEqual([]);
   });
 
+  it('shows every column beside a name as long as names may be', async () => {
+    await deploy('p'.repeat(128), hot);
+    const { page } = await open('/', { viewport: { width: 900, height: 740 } });
+    for (const place of ['/pipelines', '/']) {
+      await page.goto(`${server.url}/console#${place}`);
+      const last = page.locator('table').last().locator('thead th').last();
+      const box = await last.boundingBox();
+      expect([place, Math.round((box?.x ?? 0) + (box?.width ?? 0)) <= 900]).toEqual([place, true]);
+    }
+  });
+
   it('finds pipelines while their name is typed, and goes back to where it came from', async () => {
     await deploy('tank-0417', hot);
     const { page, problems } = await open('/');

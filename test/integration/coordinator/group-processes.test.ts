@@ -198,7 +198,7 @@ describe('three coordinators', () => {
     await rm(group.dataDir(lost), { recursive: true });
     const again = group.start(lost);
     const { code, stderr } = await again.ended;
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/under an id that nobody had/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/under an id that nobody had/)]);
     const answer = await group.ask(leader, 'POST', connectors, { body: console('without_it') });
     expect(answer.status).toBe(201);
   }, 90_000);
@@ -222,6 +222,6 @@ describe('a coordinator on its own', () => {
     const peers = [port, port + 1, port + 2].map((one) => `http://127.0.0.1:${one}`).join(',');
     const group = ['--raft', '--raft-node-id', '1', '--raft-peers', peers];
     const { code, stderr } = await cep([...args, ...group]).ended;
-    expect([code, stderr]).toEqual([4, expect.stringContaining('cannot be used')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used')]);
   }, 90_000);
 });

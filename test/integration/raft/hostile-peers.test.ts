@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
 import { encodeHello } from '../../../coordinator/raft/peers/handshake.ts';
@@ -72,7 +73,8 @@ function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port
     host: '127.0.0.1',
     port: to.port ?? group.of(1).member.port,
     purpose: 'messages',
-    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, tls: undefined, ...options },
+    secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, ...options },
+    tls: () => undefined,
     door: new OutboundDoor(NetworkPolicy.everywhere),
     random: Math.random,
     admits: () => Promise.resolve(true),
@@ -94,6 +96,32 @@ function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port
 }
 
 describe('a Raft listener', () => {
+  it('takes nobody who shows no certificate, and none that goes on with the session of another connection', async () => {
+    const pem = (name: string): string => readFileSync(new URL(`../server/certificates/first-${name}.pem`, import.meta.url), 'utf8');
+    const own = { cert: pem('cert'), key: pem('key') };
+    const { member } = await group.start(1, { tls: { ...own, ca: pem('cert') } });
+    /** Gives the session that it is handed. */
+    const come = async (options: object): Promise<Buffer | undefined> => {
+      const place = { host: '127.0.0.1', port: member.port, rejectUnauthorized: false };
+      const socket = connectTls({ ...place, ...options });
+      socket.on('error', () => undefined);
+      let session: Buffer | undefined;
+      socket.on('session', (given: Buffer) => {
+        session = given;
+        socket.end();
+      });
+      expect(await said(socket)).toHaveLength(0);
+      return session;
+    };
+    await come({});
+    await refusedFor('TLS: it shows no certificate');
+    // Of the versions, the one in which a session is handed over before the connection is judged.
+    const session = await come({ ...own, maxVersion: 'TLSv1.2' });
+    expect(session).toBeDefined();
+    await come({ ...own, session, maxVersion: 'TLSv1.2' });
+    await vi.waitFor(() => expect(reasons().filter((reason) => reason.startsWith('TLS: it shows no certificate'))).toHaveLength(2), wait);
+  }, 60_000);
+
   it('tells nothing to who sends garbage, nothing at all, or more than a greeting can be', async () => {
     const { member } = await group.start(1);
     expect(await said(dial(frameOf(Buffer.from('GET / HTTP/1.1'))))).toHaveLength(0);
@@ -123,7 +151,7 @@ describe('a Raft listener', () => {
   it('is told apart by who has another key, and tells it so little that it learns nothing', async () => {
     await group.start(1);
     const stranger = link({ key: 'another key of 16 bytes' });
-    await stranger.has('who listens there does not know the key of the group');
+    await stranger.has('who listens there has another key than this member');
     expect(stranger.events).not.toContain('opened');
     stranger.link.close();
   }, 60_000);
@@ -131,7 +159,7 @@ describe('a Raft listener', () => {
   it('and who dials with another key both say so, once', async () => {
     await Promise.all([group.start(1), group.start(2, { key: 'another key of 16 bytes' })]);
     const said = (id: number): number =>
-      group.of(id).lines.filter(({ fields }) => JSON.stringify(fields).includes('who listens there does not know the key of the group'))
+      group.of(id).lines.filter(({ fields }) => JSON.stringify(fields).includes('who listens there has another key than this member'))
         .length;
     await vi.waitFor(() => expect([said(1), said(2)]).toEqual([1, 1]), wait);
     // Several attempts later.

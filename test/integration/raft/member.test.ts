@@ -127,7 +127,7 @@ describe('members of a Raft group', () => {
     rmSync(join(folder, String(wiped)), { recursive: true });
     const { member, lines } = await group.start(wiped);
     const failure = await member.failed;
-    expect(failure).toMatchObject({ code: 'runtime_error', exitCode: 4 });
+    expect(failure).toMatchObject({ code: 'io_error', exitCode: 2 });
     expect(failure.message).toMatch(/^node \d knows a node \d with other data than those in .*: what that one promised is lost here$/);
     expect(lines.map(({ message }) => message)).toContain('Raft member failed');
     await expect(member.propose(Buffer.from('b'))).rejects.toMatchObject({ reason: 'stopped', mayHaveHappened: true });
@@ -144,11 +144,35 @@ describe('members of a Raft group', () => {
     const { member, journal } = group.of(3);
     const untrusted = { message: 'Raft member out of reach; connecting goes on', fields: { peer: 3, reason: 'self-signed certificate' } };
     await vi.waitFor(() => expect(group.of(1).lines).toContainEqual(untrusted), wait);
+    const refused = expect.objectContaining({
+      reason: 'TLS: it shows no certificate that this member takes (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    });
+    await vi.waitFor(
+      () => expect(group.of(1).lines).toContainEqual({ message: 'Raft connection refused or broken', fields: refused }),
+      wait,
+    );
+    // Who has to mend it hears of it too.
+    const silence = expect.objectContaining({
+      reason: expect.stringContaining('the certificate of this member may be what it does not take'),
+    });
+    await vi.waitFor(
+      () => expect(group.of(3).lines).toContainEqual({ message: 'Raft member out of reach; connecting goes on', fields: silence }),
+      wait,
+    );
     expect(journal.commands).toEqual([]);
     expect(member.status().leader).toBe(0);
-    await group.stop(3);
-    await group.start(3, pair('first'));
+    member.renewCertificate(pair('first').tls);
     await group.agreed(['a']);
+  }, 60_000);
+
+  it('say so, both of them, when one speaks TLS and the other does not', async () => {
+    const pem = (name: string): string => readFileSync(new URL(`../server/certificates/first-${name}.pem`, import.meta.url), 'utf8');
+    await Promise.all([group.start(1, { tls: { cert: pem('cert'), key: pem('key'), ca: pem('cert') } }), group.start(2)]);
+    const reasons = (id: number): string[] => group.of(id).lines.map(({ fields }) => String((fields as { reason?: string }).reason));
+    await vi.waitFor(() => {
+      expect(reasons(1)).toEqual(expect.arrayContaining([expect.stringContaining('speaks no TLS (--raft-tls-ca)')]));
+      expect(reasons(2)).toContain('it speaks TLS, and this member does not (--raft-tls-ca)');
+    }, wait);
   }, 60_000);
 
   it('refuse options that cannot be right, and a directory that another has open', async () => {

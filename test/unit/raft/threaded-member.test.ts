@@ -41,6 +41,7 @@ const status: ThreadStatus = {
   commitIndex: 0,
   lastIndex: 0,
   isRecovering: false,
+  isRemoved: false,
   members: [],
   formats: new Map(),
   writes: { counts: [], sum: 0 },

@@ -74,6 +74,15 @@ describe('commands for a cluster', () => {
     expect(JSON.parse((await run('groups', 'show', 'fraud', '--json')).stdout)).toEqual(group);
   });
 
+  it('say that a coordinator which knows of no leader may show what was, or not all there is', async () => {
+    server.on(`GET ${cluster}/workers`, { json: [], headers: { 'x-cep-consistency': 'stale' } });
+    expect((await run('workers')).stderr).toContain(
+      `warning: ${server.url} knows of no leader: what it shows may be old, or not all there is`,
+    );
+    server.on(`GET ${cluster}/workers`, { json: [], headers: { 'x-cep-consistency': 'local' } });
+    expect((await run('workers')).stderr).toBe('');
+  });
+
   it('show nothing but how a cluster is when nothing is wrong, and else what is first', async () => {
     const well = await run('cluster', 'status');
     expect([well.exitCode, well.stdout.startsWith('Cluster:')]).toEqual([0, true]);
