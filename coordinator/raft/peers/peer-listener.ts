@@ -86,7 +86,10 @@ export class PeerListener {
     const remote = remoteOf(socket);
     socket.on('error', () => undefined);
     socket.destroy();
-    this.#options.refused(remote, `TLS: it shows no certificate that this member takes (${socket.authorizationError ?? 'it goes on with an earlier session'})`);
+    this.#options.refused(
+      remote,
+      `TLS: it shows no certificate that this member takes (${socket.authorizationError ?? 'it goes on with an earlier session'})`,
+    );
   }
 
   #accept(socket: Socket) {
