@@ -14,7 +14,7 @@ export class CoordinatorCommand extends CepCommand {
       'may fail. Members talk to each other on the port 1000 above that of their API. ' +
       'Runs until SIGTERM or SIGINT; a leader then hands over first. SIGHUP reads the certificate again. Logs go to standard error. ' +
       'Ends with 0 in order, 2 when a file is missing or the data of the member cannot be used, 3 when a setting is wrong or missing, ' +
-      '4 when the port is in use, or its disk fails or is full.',
+      '4 when the port is in use, its disk fails or is full, or the others know other data under its id.',
     examples: [
       ['Alone, with a log that outlives the process', '$0 coordinator --raft-data-dir raft'],
       [

@@ -316,7 +316,7 @@ async function requireSpace(folder: string): Promise<void> {
 function identityLost({ nodeId, dataDir }: ThreadSetup, by: number): CepError {
   const hint = 'remove this member from the group, and add it again under an id that nobody had, with an empty data directory';
   const message = `node ${by} knows a node ${nodeId} with other data than those in '${dataDir}': what that one promised is lost here`;
-  return new CepError('io_error', message, { hint });
+  return new CepError('runtime_error', message, { hint });
 }
 
 function diskFailed({ dataDir }: ThreadSetup, cause: unknown): CepError {

@@ -198,7 +198,7 @@ describe('three coordinators', () => {
     await rm(group.dataDir(lost), { recursive: true });
     const again = group.start(lost);
     const { code, stderr } = await again.ended;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/under an id that nobody had/)]);
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/under an id that nobody had/)]);
     const answer = await group.ask(leader, 'POST', connectors, { body: console('without_it') });
     expect(answer.status).toBe(201);
   }, 90_000);

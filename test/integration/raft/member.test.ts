@@ -127,7 +127,7 @@ describe('members of a Raft group', () => {
     rmSync(join(folder, String(wiped)), { recursive: true });
     const { member, lines } = await group.start(wiped);
     const failure = await member.failed;
-    expect(failure).toMatchObject({ code: 'io_error', exitCode: 2 });
+    expect(failure).toMatchObject({ code: 'runtime_error', exitCode: 4 });
     expect(failure.message).toMatch(/^node \d knows a node \d with other data than those in .*: what that one promised is lost here$/);
     expect(lines.map(({ message }) => message)).toContain('Raft member failed');
     await expect(member.propose(Buffer.from('b'))).rejects.toMatchObject({ reason: 'stopped', mayHaveHappened: true });
