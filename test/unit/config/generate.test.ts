@@ -84,7 +84,7 @@ describe('the generated files', () => {
         coordinator: "http://127.0.0.1:9100"
         # File that holds the key which client commands send; relative to the configuration file that names it. Not set: no key is sent.
         # api_key_file: "api-key"
-        # PEM file of the authority that signed the server's certificate; relative to the configuration file that names it. Not set: the authorities that this machine trusts.
+        # PEM file of the authority that signed the certificates of those that are asked: by client commands the server, by a worker coordinators and other workers, by a coordinator workers. Relative to the configuration file that names it. Not set: the authorities that this machine trusts.
         # tls_ca: "ca.pem"
         # How long a client command waits for an answer, seconds or a duration.
         timeout: "30s"

@@ -1,5 +1,7 @@
 /** How long dead letters are counted before they are told again. */
 const COUNT_MS = 10_000;
+/** So many reasons are counted each for itself at a time; others, as those that name a value or a time, with all of their connector and code. */
+const REASONS_MAX = 16;
 
 export interface LetterReportsOptions {
   readonly pipelineId: string;
@@ -12,7 +14,7 @@ interface Letter {
   readonly error: string;
 }
 
-/** Tells of the first dead letter of a connector and code at once, and how many followed every so often: a sink that is gone makes thousands a second. */
+/** Tells of the first dead letter of a connector and reason at once, and how many followed every so often: a sink that is gone makes thousands a second. */
 export class LetterReports {
   readonly #pipelineId: string;
   readonly #report: LetterReportsOptions['report'];
@@ -24,7 +26,9 @@ export class LetterReports {
   }
 
   count(letter: Letter, events = 1): void {
-    const key = `${letter.code} ${letter.connector}`;
+    const ofCode = `${letter.code} ${letter.connector}`;
+    const ofReason = `${ofCode} ${letter.error}`;
+    const key = this.#counting.has(ofReason) || this.#counting.size < REASONS_MAX ? ofReason : ofCode;
     const counting = this.#counting.get(key);
     if (counting !== undefined) {
       counting.letter = letter;
