@@ -256,8 +256,7 @@ stream Out = Q.emit(q: Q, r: R, s: S)
 });
 
 test('a text that constants make too long together is refused where it becomes that', () => {
-  const doubled = (times: number): string =>
-    Array.from({ length: times }, (_, n) => `const a${n + 1} = a${n} + a${n}\n`).join('');
+  const doubled = (times: number): string => Array.from({ length: times }, (_, n) => `const a${n + 1} = a${n} + a${n}\n`).join('');
   const program = (times: number): string =>
     `const a0 = "0123456789abcdef"\n${doubled(times)}event E:\n    v: int\nstream S = E.emit(n: len(a${times}))\n`;
   expect(problems(program(20))).toBe('');
