@@ -8,7 +8,7 @@ const workerId = Type.Union([Type.String(), Type.Null()]);
 /** An event for a group. */
 export const groupEventSchema = Type.Object(
   { ...eventSchema.properties, pipeline: Type.Optional(Type.String({ description: 'The one that is meant; routes are not asked then.' })) },
-  strict,
+  { description: 'Members other than these are passed over.' },
 );
 
 export const groupInjectedSchema = Type.Object({ routed_to: names, worker_id: workerId, ...injectedSchema.properties }, strict);

@@ -5,7 +5,7 @@ const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
 const fields = Type.Record(Type.String(), Type.Unknown());
 
-/** An event as a request carries it. */
+/** An event as a request carries it. What else stands beside these members is passed over, wherever events are taken. */
 export const eventSchema = Type.Object(
   {
     event_type: Type.String({ minLength: 1 }),
@@ -17,7 +17,7 @@ export const eventSchema = Type.Object(
       }),
     ),
   },
-  strict,
+  { description: 'Members other than these are passed over.' },
 );
 
 export const eventBatchSchema = Type.Object({ events: Type.Array(eventSchema) }, strict);

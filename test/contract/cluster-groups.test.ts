@@ -176,6 +176,15 @@ describe('events from outside', () => {
     expect(batch.body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
   });
 
+  it('may have members beside those of an event, as on a server', async () => {
+    await start(1);
+    await deploy();
+    const event = { event_type: 'Login', fields: { user: 'ada' }, colour: 'red' };
+    expect(await coordinator.post(`${groupsPath}/fraud/inject`, event)).toMatchObject({ status: 200, body: { accepted: true } });
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events: [event, event] });
+    expect(batch.body).toMatchObject({ accepted: 2, rejected: 0 });
+  });
+
   it('that their worker does not take are refused, and hold up nothing that comes with them', async () => {
     await start(1);
     await deploy();

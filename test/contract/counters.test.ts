@@ -138,6 +138,38 @@ describe('what an engine has counted', () => {
   });
 });
 
+describe('what the engine of a stopped pipeline had counted', () => {
+  it('is told after a restart as before it, until the pipeline starts and counts on', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'cep-counters-'));
+    const first = await Service.start({ stateDir });
+    const path = await first.deploy('event A:\n    x: int\n\nstream Hot = A.where(x > 0).emit(x: x)\n', { name: 'halted' });
+    const send = (to: Service) =>
+      to.post(`${path}/events-batch`, {
+        events: ['A', 'A', 'B'].map((type) => ({ event_type: type, fields: { x: 1 }, timestamp: 1_000_000 })),
+      });
+    const told = async (of: Service) => {
+      const { streams, events_unread, unread_types, watermark } = (await of.get(`${path}/metrics`)).body;
+      return { streams, events_unread, unread_types, watermark };
+    };
+    await send(first);
+    await first.post(`${path}/stop`);
+    const before = await told(first);
+    expect(before).toMatchObject({ events_unread: 1, watermark: 1_000_000, streams: [{ name: 'Hot', events_out: 2 }] });
+    await first.close();
+
+    const second = await Service.start({ stateDir });
+    try {
+      expect(await told(second)).toEqual(before);
+      await second.post(`${path}/start`);
+      await send(second);
+      expect(await told(second)).toMatchObject({ events_unread: 2, streams: [{ name: 'Hot', events_out: 4 }] });
+    } finally {
+      await second.close();
+      rmSync(stateDir, { recursive: true });
+    }
+  });
+});
+
 const pick = ({ events_unread, watermark }: Record<string, unknown>) => ({ events_unread, watermark });
 
 describe('events by type', () => {

@@ -124,7 +124,11 @@ describe('dead letters', () => {
     await vi.waitUntil(async () => (await total(path)) === 3);
     const first = received.filter((one) => one.path === '/two');
     expect((await service.post(`${path}/dlq/replay`)).body).toEqual({ replayed: 0, failed: 3 });
-    expect(await total(path)).toBe(3);
+    statuses.set('/two', 404);
+    expect((await service.post(`${path}/dlq/replay`)).body).toEqual({ replayed: 0, failed: 3 });
+    const { body } = await service.get(`${path}/dlq`);
+    const standing = (letter: { attempts: number; code: string; error: string }) => [letter.attempts, letter.code, letter.error];
+    expect(body.entries.map(standing)).toEqual(Array(3).fill([3, 'http_404', 'the answer was 404']));
     received.length = 0;
     statuses.clear();
     expect((await service.post(`${path}/dlq/replay`)).body).toEqual({ replayed: 3, failed: 0 });

@@ -172,6 +172,11 @@ describe('the work directory', () => {
         expect(text).not.toContain(secret);
       }
     }
+    for (const path of ['../secret.vpl', join(outside, 'out.jsonl'), 'folder/out.jsonl', 'a\\u{0}b']) {
+      const source = `connector Out = file()\n${hot.trimEnd()}.to(Out, topic: "${path}")\n`;
+      for (const { status, body } of [await deploy(source), await service.post(`${running}/reload`, { source })])
+        expect([source, status, body.code]).toEqual([source, 400, 'validation_error']);
+    }
     const certificate = 'connector K = kafka(brokers: "127.0.0.1:9", ssl_ca: "../secret.vpl")';
     const { status, body } = await deploy(`${certificate}\n${hot.trimEnd()}.to(K, topic: "t")\n`);
     expect([status, body.code, body.error]).toEqual([

@@ -9,6 +9,8 @@ export interface ConnectorType {
   readonly name: string;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSink?(settings: ConnectorSettings, environment: ConnectorEnvironment): Sink;
+  /** @throws CepError `validation_error` when nothing can ever be sent there. @default that shows when something is */
+  requireTopic?(settings: ConnectorSettings, topic: string, environment: ConnectorEnvironment): void;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSource?(settings: SourceSettings, environment: ConnectorEnvironment): Source;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */

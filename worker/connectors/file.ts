@@ -25,6 +25,7 @@ export const fileConnector: ConnectorType = {
     if (path !== null) placeOf(name, path, filePath);
     return new AppendedFile({ path, filePath });
   },
+  requireTopic: ({ name }, topic, { filePath = noFile }) => void placeOf(name, topic, filePath),
   async *test({ name, role, topic }, { filePath = noFile }) {
     if (topic === null) yield { name: 'file', untested: 'the path is not named, or made of each event' };
     else yield fileStep(role, placeOf(name, topic, filePath), topic);

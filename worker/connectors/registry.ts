@@ -1,7 +1,7 @@
 import { CepError } from '../../shared/errors/error.ts';
 import { decodeValue, type StoredValue } from '../../shared/events/stored-value.ts';
 import { isArray, isMap, type Value } from '../../shared/events/value.ts';
-import type { ConnectorDescriptor } from '../../shared/language/connectors/descriptor.ts';
+import { type ConnectorDescriptor, topicKind } from '../../shared/language/connectors/descriptor.ts';
 import { findConnector, findConnectorParameter } from '../../shared/language/connectors/table.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType, Lookup, Sink, Source, SourceSettings } from './connector.ts';
 import { consoleConnector } from './console.ts';
@@ -100,6 +100,33 @@ export function openSink(settings: ConnectorSettings, environment: ConnectorEnvi
     });
   }
   return settings.latest === undefined ? open(settings, environment) : renewedSink(settings, (now) => open(now, environment));
+}
+
+/** What a stream sends to a connector, on a topic that is the same for every event. */
+export interface KnownSend {
+  readonly stream: string;
+  readonly connector: string;
+  readonly topic: string;
+  /** The names of what else the stream says of it. */
+  readonly parameters: readonly string[];
+}
+
+/** What can be said of it before the first event. `settings`: with the profile. @throws CepError `validation_error` */
+export function requireSend(
+  settings: ConnectorSettings,
+  { stream, topic, parameters: names }: KnownSend,
+  environment: ConnectorEnvironment,
+): void {
+  const { name, type, writtenType, parameters } = settings;
+  const kinds = findConnector(type)?.kinds;
+  const kind = kinds && topicKind(kinds, writtenType, parameters);
+  const other = kinds && names.find((each) => each !== kind && (each === kinds.usual || each === kinds.other));
+  if (other !== undefined) {
+    throw new CepError('validation_error', `connector '${name}': found \`${other}\` at \`.to\` of '${stream}', and it sends to a ${kind}`, {
+      hint: `write \`${kind}: ..\` there, or declare another connector with \`${other}: ..\``,
+    });
+  }
+  connectorTypes.get(type)?.requireTopic?.(settings, topic, environment);
 }
 
 /** @throws CepError `connector_error` */

@@ -9,7 +9,7 @@ import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { Duration, type Value } from '../../../shared/events/value.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
-import { DeliveryFailure, type Sink, type SinkMessage } from '../../../worker/connectors/connector.ts';
+import { type ConnectorEnvironment, DeliveryFailure, type Sink, type SinkMessage } from '../../../worker/connectors/connector.ts';
 import { CircuitBreaker } from '../../../worker/connectors/delivery/circuit-breaker.ts';
 import { DeadLetterFile } from '../../../worker/connectors/delivery/dead-letter-file.ts';
 import { type DeadLetter, type DeadLetters, eachLetter, MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
@@ -416,6 +416,23 @@ describe('the dead-letter file', () => {
     await file.close();
   });
 
+  it('says of letters that have failed again what went wrong last, in their old turn, also when it is opened again', async () => {
+    const file = await open(700);
+    for (const id of [1, 2, 3, 4]) await file.add(letter(id));
+    await file.update('p', ({ id }) =>
+      id === '2' ? { attempts: 2, code: 'http_503', error: 'a longer text than there was before' } : undefined,
+    );
+    await file.add(letter(5));
+    const expected = (await listed(file)).map(({ id, attempts, code }) => [id, attempts, code]);
+    expect(expected[1]).toEqual(['2', 2, 'http_503']);
+    expect(expected.map(([id]) => id)).toEqual(['1', '2', '3', '4', '5']);
+    expect((await file.page('p', { limit: 9, offset: 0 }, { code: 'http_503' })).total).toBe(1);
+    await file.close();
+    const again = await open(700);
+    expect((await listed(again)).map(({ id, attempts, code }) => [id, attempts, code])).toEqual(expected);
+    await again.close();
+  });
+
   it('has an event once that was given up again after a crash, and passes over lines that are no letters', async () => {
     const file = await open();
     for (const id of [1, 2, 1]) await file.add(letter(id));
@@ -531,10 +548,10 @@ describe('the sinks of a pipeline', () => {
     server.close();
   });
 
-  function newSinks(): PipelineSinks {
+  function newSinks(more: Partial<ConnectorEnvironment> = {}): PipelineSinks {
     return new PipelineSinks({
       pipelineId: 'p',
-      environment: { console: (line) => lines.push(line), door: new OutboundDoor(NetworkPolicy.everywhere) },
+      environment: { console: (line) => lines.push(line), door: new OutboundDoor(NetworkPolicy.everywhere), ...more },
       deadLetters: letters,
       report: ({ message }) => reports.push(message),
       onChange: () => undefined,
@@ -724,6 +741,40 @@ describe('the sinks of a pipeline', () => {
     sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
     expect(sinks.openCircuits).toEqual([]);
     await sinks.close();
+  });
+
+  it('refuse a topic of a kind that the connector does not send to, when its profile is known', () => {
+    const profiles = (...names: string[]) =>
+      new Map([
+        [
+          'bus',
+          {
+            connectorType: 'redis',
+            properties: new Map([['url', 'redis://127.0.0.1:1'], ...names.map((name) => [name, 'x'] as const)]),
+            secrets: [],
+          },
+        ],
+      ]);
+    const configured = (known: ReturnType<typeof profiles>, parameter: string) => () => {
+      const sinks = newSinks({ profiles: known });
+      sinks.configure(
+        [settingsOf('R', 'redis', [['profile', 'bus']])],
+        ['R'],
+        [{ stream: 'S', connector: 'R', topic: 't', parameters: [parameter] }],
+      );
+      return sinks.close();
+    };
+    const refusal = (found: string, kind: string) =>
+      expect.objectContaining({
+        code: 'validation_error',
+        message: `connector 'R': found \`${found}\` at \`.to\` of 'S', and it sends to a ${kind}`,
+      });
+    expect(configured(profiles('channel'), 'stream')).toThrow(refusal('stream', 'channel'));
+    expect(configured(profiles(), 'stream')).toThrow(refusal('stream', 'channel'));
+    expect(configured(profiles('group'), 'channel')).toThrow(refusal('channel', 'stream'));
+    expect(configured(profiles('group'), 'stream')).not.toThrow();
+    expect(configured(profiles(), 'channel')).not.toThrow();
+    expect(configured(profiles('group'), 'format')).not.toThrow();
   });
 
   it('refuse what they cannot open, and stay as they were', () => {

@@ -4,9 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { closingOnFailure, syncFolder } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
 import {
+  changedLetter,
   type DeadLetter,
   type DeadLetters,
   DroppedLetters,
+  type FailedAgain,
+  type LetterChange,
   type LetterFacts,
   type LetterFilter,
   type LetterPage,
@@ -175,6 +178,21 @@ export class DeadLetterFile implements DeadLetters {
     });
   }
 
+  update(pipelineId: string, change: LetterChange): Promise<void> {
+    return this.#exclusive(async () => {
+      const index = await this.#indexed();
+      const changes = new Map<LetterPlace, FailedAgain>();
+      for (const place of index.of(pipelineId)) {
+        const changed = change(place);
+        if (changed !== undefined) changes.set(place, changed);
+      }
+      await this.#orReadAgain(async () => {
+        for (const file of new Set(Array.from(changes.keys(), (place) => place.file))) await this.#rewrite(file, index.in(file), changes);
+      });
+      for (const [place, { code }] of changes) place.code = code;
+    });
+  }
+
   /** Everything goes, the files too. */
   destroy(): Promise<void> {
     // Whatever they hold.
@@ -296,14 +314,21 @@ export class DeadLetterFile implements DeadLetters {
   }
 
   /** The file is either what it was or what it is to be: what stands at these places. */
-  async #rewrite(file: LetterFile, places: readonly LetterPlace[]): Promise<void> {
+  async #rewrite(
+    file: LetterFile,
+    places: readonly LetterPlace[],
+    changes: ReadonlyMap<LetterPlace, FailedAgain> = new Map(),
+  ): Promise<void> {
     const unfinished = `${file.path}.new`;
-    const { offsets, extent } = await copyPlaces(file.path, unfinished, places);
+    const { lines, extent } = await copyPlaces(file.path, unfinished, places, (place, line) => {
+      const change = changes.get(place);
+      return change === undefined ? line : Buffer.from(`${changedLetter(line.toString('utf8'), change)}\n`);
+    });
     await this.#list.remove([basename(file.path)]);
     await rename(unfinished, file.path);
     await syncFolder(dirname(file.path));
     this.#list.add(basename(file.path), extent);
-    for (const [n, place] of places.entries()) place.offset = offsets[n] as number;
+    for (const [n, place] of places.entries()) Object.assign(place, lines[n]);
     if (file !== this.#writing?.file) return;
     await this.#writing.handle.close();
     this.#writing = undefined;

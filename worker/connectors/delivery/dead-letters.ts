@@ -38,6 +38,17 @@ export function isChosen(letter: LetterFacts, { connector, id, code }: LetterFil
   );
 }
 
+/** What is otherwise with a letter since; undefined: nothing is. */
+export type LetterChange = (letter: LetterFacts) => FailedAgain | undefined;
+
+/** How it stands with a letter after it was sent once more in vain. */
+export type FailedAgain = Pick<DeadLetter, 'attempts' | 'error' | 'code'>;
+
+/** A letter, as JSON text, with what has changed. */
+export function changedLetter(text: string, change: FailedAgain): string {
+  return JSON.stringify({ ...(JSON.parse(text) as DeadLetter), ...change });
+}
+
 export interface LetterPage {
   /** Each as JSON text. Fewer than asked for when they are large: the first is always there. */
   readonly letters: readonly string[];
@@ -53,6 +64,8 @@ export interface DeadLetters {
   page(pipelineId: string, page: { readonly limit: number; readonly offset: number }, filter?: LetterFilter): Promise<LetterPage>;
   /** Those that `remove` names are gone; returns how many. */
   remove(pipelineId: string, remove: (letter: LetterFacts) => boolean): Promise<number>;
+  /** Those of which `change` says so have failed again; they keep their turn. */
+  update(pipelineId: string, change: LetterChange): Promise<void>;
   /** Letters that fell out because there were too many. */
   readonly dropped: DroppedLetters;
   close(): Promise<void>;
@@ -139,6 +152,14 @@ export class MemoryDeadLetters implements DeadLetters {
     this.#letters = this.#letters.filter((letter) => letter.pipelineId !== pipelineId || !remove(letter));
     this.#chars = this.#letters.reduce((sum, { text }) => sum + text.length, 0);
     return before - this.#letters.length;
+  }
+
+  async update(pipelineId: string, change: LetterChange): Promise<void> {
+    this.#letters = this.#letters.map((letter) => {
+      const changed = letter.pipelineId === pipelineId ? change(letter) : undefined;
+      return changed === undefined ? letter : { ...letter, code: changed.code, text: changedLetter(letter.text, changed) };
+    });
+    this.#chars = this.#letters.reduce((sum, { text }) => sum + text.length, 0);
   }
 
   close(): Promise<void> {

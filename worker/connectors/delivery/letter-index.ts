@@ -7,12 +7,13 @@ export interface LetterFile {
 
 /** Where a letter stands. */
 export interface LetterPlace extends LetterFacts {
+  code: string;
   readonly pipelineId: string;
   file: LetterFile;
   /** In the file, bytes. */
   offset: number;
   /** Without the end of its line. */
-  readonly length: number;
+  length: number;
 }
 
 /** Says where each letter of a pipeline stands, in the order in which they came first. */

@@ -36,15 +36,16 @@ export async function textsOf(places: readonly LetterPlace[]): Promise<string[]>
   }
 }
 
-/** Writes the lines at these places to another file, synced. Gives their new offsets, and what the file holds. */
+/** Writes the lines at these places to another file, synced, as `changed` makes them. Gives their new offsets and lengths, and what the file holds. */
 export async function copyPlaces(
   from: string,
   to: string,
   places: readonly LetterPlace[],
-): Promise<{ readonly offsets: readonly number[]; readonly extent: Extent }> {
+  changed: (place: LetterPlace, line: Buffer) => Buffer,
+): Promise<{ readonly lines: readonly { readonly offset: number; readonly length: number }[]; readonly extent: Extent }> {
   return closing(open(from, 'r'), (source) =>
     closing(open(to, 'w', 0o600), async (target) => {
-      const offsets: number[] = [];
+      const written: { readonly offset: number; readonly length: number }[] = [];
       let lines: Buffer[] = [];
       let waiting = 0;
       let extent = nothing;
@@ -54,10 +55,11 @@ export async function copyPlaces(
         lines = [];
         waiting = 0;
       };
-      for (const { offset, length } of places) {
-        const line = Buffer.allocUnsafe(length + 1);
-        await source.read(line, 0, length + 1, offset);
-        offsets.push(extent.bytes);
+      for (const place of places) {
+        const before = Buffer.allocUnsafe(place.length + 1);
+        await source.read(before, 0, before.length, place.offset);
+        const line = changed(place, before);
+        written.push({ offset: extent.bytes, length: line.length - 1 });
         extent = extended(extent, line);
         waiting += line.length;
         lines.push(line);
@@ -65,7 +67,7 @@ export async function copyPlaces(
       }
       if (lines.length > 0) await flush();
       await target.datasync();
-      return { offsets, extent };
+      return { lines: written, extent };
     }),
   );
 }

@@ -12,10 +12,10 @@ import {
   textParameter,
 } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
-import { openSink } from '../registry.ts';
+import { type KnownSend, openSink, requireSend } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
-import { type DeadLetter, type DeadLetters, eachLetter, keyOf, type LetterFilter } from './dead-letters.ts';
+import { type DeadLetter, type DeadLetters, eachLetter, type FailedAgain, keyOf, type LetterFilter } from './dead-letters.ts';
 import type { SavedLedger } from './ledger.ts';
 import { LetterReports } from './letter-reports.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
@@ -113,9 +113,9 @@ export class PipelineSinks {
 
   /**
    * The connectors of the program, of which those named in `used` are sent to. A sink whose declaration did not change stays as it is, with
-   * its breaker. @throws CepError `connector_error`; nothing has changed then
+   * its breaker. `sends`: what is known of what they will get. @throws CepError `connector_error`, `validation_error`; nothing has changed then
    */
-  configure(connectors: readonly ConnectorSettings[], used: readonly string[]): void {
+  configure(connectors: readonly ConnectorSettings[], used: readonly string[], sends: readonly KnownSend[] = []): void {
     const { environment } = this.#options;
     const next = new Map(connectors.map((settings) => [settings.name, settings]));
     const opened = new Map<string, Sink>();
@@ -124,6 +124,7 @@ export class PipelineSinks {
       if (declared === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
       const settings = withProfile(declared, environment);
       next.set(name, settings);
+      for (const send of sends) if (send.connector === name) requireSend(settings, send, environment);
       if (!this.#isAsBefore(settings)) opened.set(name, openSink(settings, environment));
     }
     for (const [name, { queue, settings }] of this.#sinks) {
@@ -286,31 +287,32 @@ export class PipelineSinks {
     }));
   }
 
-  /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone. */
+  /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone, the others say how often they were sent, and what went wrong last. */
   async replay(filter: LetterFilter = {}): Promise<{ readonly replayed: number; readonly failed: number }> {
     const { deadLetters, pipelineId } = this.#options;
     const taken = new Set<string>();
+    const failedAgain = new Map<string, FailedAgain>();
     let [replayed, failed] = [0, 0];
     for await (const letter of eachLetter(deadLetters, pipelineId, filter)) {
-      const isTaken = await this.#replayOne(letter);
-      if (isTaken) taken.add(keyOf(letter));
-      if (isTaken) replayed++;
-      else failed++;
+      const queue = this.#queueOf(letter);
+      const failure = await queue?.replay(letter);
+      if (queue !== undefined && failure === undefined) {
+        taken.add(keyOf(letter));
+        replayed++;
+        continue;
+      }
+      if (failure !== undefined) failedAgain.set(keyOf(letter), failure);
+      failed++;
     }
     if (taken.size > 0) await deadLetters.remove(pipelineId, (letter) => taken.has(keyOf(letter)));
+    if (failedAgain.size > 0) await deadLetters.update(pipelineId, (letter) => failedAgain.get(keyOf(letter)));
     return { replayed, failed };
   }
 
-  async #replayOne(letter: DeadLetter): Promise<boolean> {
+  /** Where it can be sent again. */
+  #queueOf({ stream, connector }: DeadLetter): SinkQueue | undefined {
     // What no stream has sent came in by a source, which may be of the same connector: no sink is to get it.
-    const queue = letter.stream === '' ? undefined : (this.#sinks.get(letter.connector)?.queue ?? this.#alertOf(letter.connector));
-    if (queue === undefined) return false;
-    try {
-      await queue.replay(letter);
-      return true;
-    } catch {
-      return false; // It stays where it is, and is counted.
-    }
+    return stream === '' ? undefined : (this.#sinks.get(connector)?.queue ?? this.#alertOf(connector));
   }
 
   #alertOf(connector: string): SinkQueue | undefined {

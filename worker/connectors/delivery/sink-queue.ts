@@ -3,7 +3,7 @@ import { type TraceContext, type Tracer, traceparentOf } from '../../../shared/t
 import { DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { BatchSize } from './batch-size.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import type { DeadLetter, DeadLetters } from './dead-letters.ts';
+import type { DeadLetter, DeadLetters, FailedAgain } from './dead-letters.ts';
 import { Ledger, type SavedLedger } from './ledger.ts';
 import { LetterReports } from './letter-reports.ts';
 import { type Burial, circuitOpen, givenUp, letterOf, messageOf, messageOfLetter, type OutgoingEvent } from './outgoing-event.ts';
@@ -462,10 +462,14 @@ export class SinkQueue {
     return letterOf(event, { connector: this.name, pipelineId, burial, attempts: this.#attempts.get(event) ?? 0 });
   }
 
-  /** Sends a dead letter again as it was sent first, once. @throws DeliveryFailure */
-  async replay(letter: DeadLetter): Promise<void> {
-    await this.#options.sink.send(messageOfLetter(letter));
-    this.tally.delivered++;
+  /** Sends a dead letter again as it was sent first, once. Undefined when it was taken, else how it stands with it now. */
+  async replay(letter: DeadLetter): Promise<FailedAgain | undefined> {
+    const failure = await this.#sendOnce(messageOfLetter(letter));
+    if (failure === undefined) {
+      this.tally.delivered++;
+      return undefined;
+    }
+    return { attempts: letter.attempts + 1, error: this.#options.redact(failure.message), code: failure.code };
   }
 }
 

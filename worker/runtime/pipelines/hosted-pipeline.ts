@@ -113,6 +113,7 @@ export class HostedPipeline implements IntakeOwner {
     const record = new PipelineRecord(definition, placing?.storage ?? storage);
     const ring = new OutputRing(checkpoint?.counts.outputEventsEmitted ?? 0);
     const tally = new PipelineTally(checkpoint?.counts);
+    if (definition.counters) tally.counters = definition.counters;
     tally.stateBytes = checkpoint?.state.byteLength ?? 0;
     const sequence = Math.max(checkpoint?.sequence ?? 0, idleUpTo ?? 0);
     const intake = new Intake(this, pool, { sequence, state: checkpoint?.state ?? null }, options.engine);
@@ -151,7 +152,7 @@ export class HostedPipeline implements IntakeOwner {
       { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull, beforeInput: () => this.#catchUp() },
       { intake, results, answers, sinks, marks },
     );
-    this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, lookups, saver, ring, connect });
+    this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, lookups, saver, tally, ring, connect });
     this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, sources, marks, connect });
     [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];

@@ -25,7 +25,7 @@ export class PipelineConnectors {
   }
 
   /** Opens those of a program in the place of those before. @throws CepError `connector_error`; then nothing has changed */
-  readonly connect = ({ connectors, sinks, sources, lookups = [] }: ProgramSummary): void => {
+  readonly connect = ({ connectors, sinks, sends, sources, lookups = [] }: ProgramSummary): void => {
     const types = new Map(connectors.map(({ name, type }) => [name, type]));
     const typeOf = (name: string): string => types.get(name) ?? '';
     const unreadable = sources.find(({ connector }) => !canConnect(typeOf(connector), 'source'))?.connector;
@@ -35,7 +35,7 @@ export class PipelineConnectors {
     const settings = connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters));
     this.#sources.check(settings, sources);
     this.#lookups.check(settings, lookups);
-    this.#sinks.configure(settings, sinks);
+    this.#sinks.configure(settings, sinks, sends);
     this.#sources.configure(settings, sources);
     this.#lookups.configure(settings, lookups);
     if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);

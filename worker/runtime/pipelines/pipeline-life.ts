@@ -4,7 +4,7 @@ import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts'
 import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { PipelineStatus } from '../service.ts';
-import type { ProgramSummary } from '../threads/messages.ts';
+import type { CountersReply, ProgramSummary } from '../threads/messages.ts';
 import { EngineOpening, isThreadLost } from './engine-opening.ts';
 import type { Entry, Intake, IntakeOwner } from './intake.ts';
 import type { OutputRing } from './output-ring.ts';
@@ -12,6 +12,7 @@ import type { PipelineContext } from './pipeline-context.ts';
 import type { PipelineEvents } from './pipeline-events.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineSaver } from './pipeline-saver.ts';
+import type { PipelineTally } from './pipeline-tally.ts';
 import { Strikes } from './strikes.ts';
 import { requireTransition } from './transitions.ts';
 
@@ -30,6 +31,7 @@ export interface LifeParts {
   readonly sources: PipelineSources;
   readonly lookups: PipelineLookups;
   readonly saver: PipelineSaver;
+  readonly tally: PipelineTally;
   readonly ring: OutputRing;
   /** Opens the connectors of the program. @throws CepError `connector_error`; then nothing has changed */
   readonly connect: (summary: ProgramSummary) => void;
@@ -142,7 +144,7 @@ export class PipelineLife {
       }
       this.#become('running');
       void sources.start();
-      await record.change({ isStopped: false, error: null });
+      await record.change({ isStopped: false, error: null, counters: undefined });
     });
   }
 
@@ -151,10 +153,20 @@ export class PipelineLife {
     return this.exclusive(async () => {
       if (this.#status === 'stopped') return;
       // Ticks of a pipeline that has none any more are not to be kept for it: its state has the time.
-      if (this.#status !== 'failed') await this.#drain(() => this.#parts.saver.saveWhole());
+      if (this.#status !== 'failed') await this.#drain(() => this.#saveLast());
       this.#become('stopped');
-      await this.#parts.record.change({ isStopped: true, error: null });
+      await this.#parts.record.change({ isStopped: true, error: null, counters: this.#parts.tally.counters });
     });
+  }
+
+  /** From here on nobody can ask the engine what it has counted. */
+  async #saveLast(): Promise<boolean> {
+    const { intake, saver, tally } = this.#parts;
+    const take = (counters: CountersReply): void => {
+      tally.counters = counters;
+    };
+    await intake.call<CountersReply>((slot) => ({ kind: 'counters', slot })).then(take, () => undefined); // Without a thread what was last heard has to do.
+    return await saver.saveWhole();
   }
 
   /** False when its state could not be saved. */
@@ -284,7 +296,7 @@ export class PipelineLife {
   }
 
   async #fail(error: string): Promise<void> {
-    const { record, intake, events, saver, sources } = this.#parts;
+    const { record, intake, events, saver, sources, tally } = this.#parts;
     const { id: pipelineId, name } = record.definition;
     void sources.stop();
     intake.close();
@@ -294,7 +306,7 @@ export class PipelineLife {
     const refused = events.refuseAll(new CepError('pipeline_not_running', `the pipeline failed: ${error}`));
     for (const { sequence } of refused)
       void record.storage?.append({ kind: 'skip', pipelineId, sequence, index: -1 }).catch(() => undefined);
-    await record.change({ error }).catch((cause) => saver.report(cause));
+    await record.change({ error, counters: tally.counters }).catch((cause) => saver.report(cause));
   }
 
   #report(message: string, fields: Readonly<Record<string, string | number>>): void {

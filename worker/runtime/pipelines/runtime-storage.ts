@@ -2,7 +2,7 @@ import type { SourcePosition } from '../../connectors/connector.ts';
 import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { PlacedState } from '../placed/placed-state.ts';
 import type { InjectFormat, InjectResult } from '../service.ts';
-import type { ProgramSummary, ProgramText } from '../threads/messages.ts';
+import type { CountersReply, ProgramSummary, ProgramText } from '../threads/messages.ts';
 import type { SavedAnswer } from './idempotency-window.ts';
 
 /** What of a pipeline outlives the process besides its state. */
@@ -21,6 +21,8 @@ export interface PipelineDefinition {
   readonly isWatched?: boolean;
   /** Why it failed; null when it did not. */
   readonly error: string | null;
+  /** What its engine had counted when it stopped or failed: nobody loads an engine only to ask. Absent while it runs, and in those of earlier versions. */
+  readonly counters?: CountersReply | undefined;
 }
 
 export interface PipelineCounts {

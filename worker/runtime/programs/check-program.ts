@@ -19,7 +19,7 @@ import type { ProgramDiagnostic } from '../service.ts';
 import type { CheckReply, ProgramConnector, ProgramSummary, ProgramText } from '../threads/messages.ts';
 import { ImportReader, storedImports } from './program-files.ts';
 import { mainName, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
-import { lookupsOf, sinksOf, topologyOf } from './topology.ts';
+import { lookupsOf, sendsOf, sinksOf, topologyOf } from './topology.ts';
 
 /**
  * Checks the program of a request, reading what it imports from its folder, and starts it once as an engine thread would: a program
@@ -128,6 +128,7 @@ export function summaryOf(plan: Plan): ProgramSummary {
       parameters: storedParameters(parameters),
     })),
     sinks: sinksOf(plan),
+    sends: sendsOf(plan),
     lookups: lookupsOf(plan),
     sources: plan.sources.flatMap(({ id, connector, parameters, eventTypes }) =>
       connector === null ? [] : [{ id, connector, parameters: storedParameters(parameters), eventTypes, ...fieldsOf(plan, eventTypes) }],

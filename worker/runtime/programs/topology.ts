@@ -1,10 +1,11 @@
 import { durationText, timestampText } from '../../../shared/events/time-text.ts';
 import { Duration, isArray, isMap, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { findConnector, findConnectorParameter } from '../../../shared/language/connectors/table.ts';
-import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan, ToPlan } from '../../../shared/language/plan/plan.ts';
 import { withShownUrls } from '../../../shared/security/shown-url.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
 import type { Topology, TopologyNode } from '../service.ts';
+import type { ProgramSend } from '../threads/messages.ts';
 
 /** What flows where in a program: event types and connectors into streams, streams into streams and sinks. */
 export function topologyOf(plan: Plan): Topology {
@@ -17,6 +18,16 @@ export function topologyOf(plan: Plan): Topology {
 /** The connectors that a program sends to. */
 export function sinksOf(plan: Plan): readonly string[] {
   return [...new Set(plan.streams.flatMap(({ operators }) => operators.flatMap(sinksOfOperator)))];
+}
+
+/** What streams send to a topic that is the same for every event. */
+export function sendsOf(plan: Plan): readonly ProgramSend[] {
+  return plan.streams.flatMap(({ name: stream, operators }) =>
+    operators.flatMap(sendsOfOperator).flatMap(({ connector, topic, parameters }) => {
+      const value = topic?.kind === 'constant' ? topic.value : null;
+      return typeof value === 'string' ? [{ stream, connector, topic: value, parameters: [...parameters.keys()] }] : [];
+    }),
+  );
 }
 
 class TopologyDraft {
@@ -79,8 +90,12 @@ class TopologyDraft {
 }
 
 function sinksOfOperator(operator: OperatorPlan): string[] {
-  if (operator.kind === 'to') return [operator.connector];
-  if (operator.kind === 'fork') return operator.branches.flatMap(({ operators }) => operators.flatMap(sinksOfOperator));
+  return sendsOfOperator(operator).map(({ connector }) => connector);
+}
+
+function sendsOfOperator(operator: OperatorPlan): ToPlan[] {
+  if (operator.kind === 'to') return [operator];
+  if (operator.kind === 'fork') return operator.branches.flatMap(({ operators }) => operators.flatMap(sendsOfOperator));
   return [];
 }
 

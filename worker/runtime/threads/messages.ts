@@ -33,6 +33,15 @@ export interface ProgramConnector {
   readonly parameters: readonly (readonly [string, unknown])[];
 }
 
+/** A `.to` whose topic is the same for every event. */
+export interface ProgramSend {
+  readonly stream: string;
+  readonly connector: string;
+  readonly topic: string;
+  /** The names of what else is written there: `stream`, where that is what the topic is called. */
+  readonly parameters: readonly string[];
+}
+
 /** What the API thread knows of a program that can run. */
 export interface ProgramSummary {
   readonly streams: readonly string[];
@@ -40,6 +49,8 @@ export interface ProgramSummary {
   readonly connectors: readonly ProgramConnector[];
   /** Connectors that events go to. */
   readonly sinks: readonly string[];
+  /** What they get on topics that are known now; absent in what an earlier version has kept. */
+  readonly sends?: readonly ProgramSend[];
   /** What events come from. */
   readonly sources: readonly SourceUse[];
   /** Connectors that are asked; absent in what an earlier version has kept. */

@@ -1,5 +1,5 @@
 import { EvaluationError } from '../../../events/evaluation-error.ts';
-import { beginMaking } from '../../../events/making.ts';
+import { beginMaking, makeText } from '../../../events/making.ts';
 import { toText } from '../../../events/text.ts';
 import { isArray, isMap, type Value } from '../../../events/value.ts';
 import * as operations from '../../functions/arithmetic.ts';
@@ -79,6 +79,21 @@ export interface Folding {
 /** Why expressions over constants fail whenever they are evaluated. */
 const failures = new WeakMap<PlanExpression, EvaluationError>();
 
+/** How long the texts are that expressions give which stay what they were. */
+const textLengths = new WeakMap<PlanExpression, number>();
+
+/** The length of the text that an expression always gives; undefined where that is not known. */
+export function textLengthOf(expression: PlanExpression): number | undefined {
+  if (expression.kind !== 'constant') return textLengths.get(expression);
+  return typeof expression.value === 'string' ? expression.value.length : undefined;
+}
+
+/** A name stands for an expression whose text has this length. */
+export function withTextLength(expression: PlanExpression, length: number | undefined): PlanExpression {
+  if (length !== undefined) textLengths.set(expression, length);
+  return expression;
+}
+
 /** Why the expression fails whenever it is evaluated, as far as that is known; undefined where it may not. */
 export function failureOf(expression: PlanExpression): EvaluationError | undefined {
   const open = [expression];
@@ -118,17 +133,31 @@ function alwaysEvaluated(node: PlanExpression): readonly PlanExpression[] {
  */
 export function fold(expression: PlanExpression, call?: Folding): PlanExpression {
   const evaluate = isOpen(expression) ? undefined : evaluation(expression, call?.callee);
-  if (!evaluate) return expression;
+  const length = evaluate ? undefined : joinedLength(expression);
+  if (!evaluate && length === undefined) return expression;
   beginMaking();
   try {
-    const value = evaluate();
-    call?.spend(itemsOf(value));
-    return isSmall(value) ? constant(value, expression.type) : expression;
+    if (evaluate) return folded(expression, evaluate(), call);
+    makeText(length ?? 0);
+    return withTextLength(expression, length);
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
     failures.set(expression, error);
     return expression;
   }
+}
+
+function folded(expression: PlanExpression, value: Value, call: Folding | undefined): PlanExpression {
+  call?.spend(itemsOf(value));
+  if (isSmall(value)) return constant(value, expression.type);
+  return withTextLength(expression, typeof value === 'string' ? value.length : undefined);
+}
+
+/** Large texts are not kept, but constants that double each other soon cannot be made, which their lengths tell. */
+function joinedLength(node: PlanExpression): number | undefined {
+  if (node.kind !== 'binary' || node.operator !== '+') return undefined;
+  const [left, right] = [textLengthOf(node.left), textLengthOf(node.right)];
+  return left === undefined || right === undefined ? undefined : left + right;
 }
 
 /** Whether an operand is no constant, as is so of most that there are. */

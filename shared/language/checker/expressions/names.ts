@@ -6,7 +6,7 @@ import type { Meaning, RowShape } from '../scope.ts';
 import { isAttribute } from '../shapes.ts';
 import type { ValueSymbol } from '../symbols.ts';
 import { findFunction } from './builtins.ts';
-import { constant, UNRESOLVED } from './fold.ts';
+import { constant, textLengthOf, UNRESOLVED, withTextLength } from './fold.ts';
 import type { Place } from './place.ts';
 
 /** A bare name, innermost meaning first. */
@@ -57,7 +57,9 @@ function readValue(symbol: ValueSymbol): PlanExpression {
   symbol.used = true;
   symbol.prepare();
   if (symbol.constant !== undefined) return constant(symbol.constant, symbol.type);
-  return symbol.index === null ? UNRESOLVED : { kind: 'global', global: symbol.index, type: symbol.type };
+  if (symbol.index === null) return UNRESOLVED;
+  const read: PlanExpression = { kind: 'global', global: symbol.index, type: symbol.type };
+  return symbol.binding === 'var' || symbol.value === null ? read : withTextLength(read, textLengthOf(symbol.value));
 }
 
 /** E034 with the best hint there is. */

@@ -254,3 +254,11 @@ stream Out = Q.emit(q: Q, r: R, s: S)
     4:14 W030 event type \`Q\` is not declared (declare it: \`event Q:\` with its fields)"
   `);
 });
+
+test('a text that constants make too long together is refused where it becomes that', () => {
+  const doubled = (times: number): string => Array.from({ length: times }, (_, n) => `const a${n + 1} = a${n} + a${n}\n`).join('');
+  const program = (times: number): string =>
+    `const a0 = "0123456789abcdef"\n${doubled(times)}event E:\n    v: int\nstream S = E.emit(n: len(a${times}))\n`;
+  expect(problems(program(20))).toBe('');
+  expect(problems(program(23))).toBe('22:13 E062 `a21` cannot be evaluated: a string may have at most 16777216 characters');
+});
