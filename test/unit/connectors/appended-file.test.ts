@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +96,21 @@ describe('a file that is appended to', () => {
     ]);
   });
 
+  it('begins no other file once the batch was given up', async () => {
+    const end = new AbortController();
+    const messages = ['a.jsonl', 'b.jsonl', 'c.jsonl'].map((topic, at) => ({ id: String(at), topic, payload: `{"id":"${at}"}` }));
+    const sending = sink.batching.send(messages, end.signal);
+    end.abort();
+    expect(await sending).toEqual(['taken', 'alone', 'alone']);
+    expect(readdirSync(folder)).toEqual(['a.jsonl']);
+  });
+
+  it('tells a failure of the first of a batch alone, as others did not cause it', async () => {
+    writeFileSync(join(folder, 'place'), '');
+    const outcomes = await sendAll(['1', '2'].map((id) => ({ id, topic: 'place/out.jsonl' })));
+    expect(outcomes).toEqual([expect.objectContaining({ code: 'file_error' }), 'alone']);
+  });
+
   it('keeps the whole lines of a batch that had no room, and says which ones are not there', async () => {
     await send('1');
     const room = '{"id":"2"}\n{"id"'.length;
@@ -106,7 +121,8 @@ describe('a file that is appended to', () => {
     } as FileHandle['write']);
     const outcomes = await sendAll([{ id: '2' }, { id: '3' }, { id: '4' }]);
     const failure = expect.objectContaining({ code: 'file_error', isPermanent: false });
-    expect(outcomes).toEqual(['taken', failure, failure]);
+    // The last would be the first of the next batch, and is tried as such.
+    expect(outcomes).toEqual(['taken', failure, 'alone']);
     expect(readFileSync(join(folder, 'out.jsonl'), 'utf8')).toBe('{"id":"1"}\n{"id":"2"}\n');
     await sendAll([{ id: '3' }, { id: '4' }]);
     expect(idsIn('out.jsonl')).toEqual(['1', '2', '3', '4']);

@@ -634,6 +634,22 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('leave dead letters as they are whose replay ends with the pipeline', async () => {
+    statuses = [400, 400];
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    for (const id of ['1', '2']) sinks.take(order(id, 'Hook'));
+    await sinks.idle(5_000);
+    const before = await listed(letters);
+    server.removeAllListeners('request');
+    const asked = new Promise((resolve) => server.once('request', resolve));
+    const replay = sinks.replay();
+    await asked;
+    await sinks.close();
+    expect(await replay).toEqual({ replayed: 0, failed: 2 });
+    expect(await listed(letters)).toEqual(before);
+  });
+
   it('send nothing again that came in by a source of the same connector, and keep its bytes', async () => {
     const sinks = newSinks();
     sinks.configure([settingsOf('Both', 'http', [['url', origin]])], ['Both']);

@@ -25,7 +25,9 @@ export class LetterReports {
     this.#report = report;
   }
 
-  count(letter: Letter, events = 1): void {
+  count({ connector, code, error }: Letter, events = 1): void {
+    // Not what it was made of, which may be large.
+    const letter = { connector, code, error };
     const ofCode = `${letter.code} ${letter.connector}`;
     const ofReason = `${ofCode} ${letter.error}`;
     const key = this.#counting.has(ofReason) || this.#counting.size < REASONS_MAX ? ofReason : ofCode;

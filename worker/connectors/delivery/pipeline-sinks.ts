@@ -293,19 +293,26 @@ export class PipelineSinks {
     const taken = new Set<string>();
     const failedAgain = new Map<string, FailedAgain>();
     let [replayed, failed] = [0, 0];
-    for await (const letter of eachLetter(deadLetters, pipelineId, filter)) {
-      const queue = this.#queueOf(letter);
-      const failure = await queue?.replay(letter);
-      if (queue !== undefined && failure === undefined) {
-        taken.add(keyOf(letter));
-        replayed++;
-        continue;
+    try {
+      for await (const letter of eachLetter(deadLetters, pipelineId, filter)) {
+        const outcome = (await this.#queueOf(letter)?.replay(letter)) ?? 'ended';
+        if (outcome === 'taken') {
+          taken.add(keyOf(letter));
+          replayed++;
+          continue;
+        }
+        if (outcome !== 'ended') failedAgain.set(keyOf(letter), outcome);
+        failed++;
       }
-      if (failure !== undefined) failedAgain.set(keyOf(letter), failure);
-      failed++;
+    } finally {
+      // Whatever ends it: what was delivered is not to be sent another time.
+      if (taken.size > 0) await deadLetters.remove(pipelineId, (letter) => taken.has(keyOf(letter)));
     }
-    if (taken.size > 0) await deadLetters.remove(pipelineId, (letter) => taken.has(keyOf(letter)));
-    if (failedAgain.size > 0) await deadLetters.update(pipelineId, (letter) => failedAgain.get(keyOf(letter)));
+    if (failedAgain.size > 0) {
+      const update = deadLetters.update(pipelineId, (letter) => failedAgain.get(keyOf(letter)));
+      // Where that fails they stay as they were, and what was sent is counted all the same.
+      await update.catch((error: unknown) => this.#lettersUnwritten(error));
+    }
     return { replayed, failed };
   }
 
@@ -386,16 +393,17 @@ export class PipelineSinks {
    * gone, as nobody can ask for them any more. All is done even if nobody waits for it.
    */
   async giveUp(): Promise<void> {
-    const { deadLetters, pipelineId, report } = this.#options;
+    const { deadLetters, pipelineId } = this.#options;
     await Promise.all(this.#queues.map((queue) => queue.close()));
-    await deadLetters
-      .remove(pipelineId, () => true)
-      .catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        report({ level: 'error', message: 'DLQ cannot be written', fields: { pipeline: pipelineId, reason } });
-      });
+    await deadLetters.remove(pipelineId, () => true).catch((error: unknown) => this.#lettersUnwritten(error));
     await Promise.all(this.#queues.map((queue) => queue.giveUp()));
     this.#letterReports.close();
+  }
+
+  #lettersUnwritten(error: unknown): void {
+    const { pipelineId, report } = this.#options;
+    const reason = error instanceof Error ? error.message : String(error);
+    report({ level: 'error', message: 'DLQ cannot be written', fields: { pipeline: pipelineId, reason } });
   }
 }
 

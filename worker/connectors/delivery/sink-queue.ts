@@ -462,13 +462,16 @@ export class SinkQueue {
     return letterOf(event, { connector: this.name, pipelineId, burial, attempts: this.#attempts.get(event) ?? 0 });
   }
 
-  /** Sends a dead letter again as it was sent first, once. Undefined when it was taken, else how it stands with it now. */
-  async replay(letter: DeadLetter): Promise<FailedAgain | undefined> {
+  /** Sends a dead letter again as it was sent first, once. Else than `taken`: how it stands with it now, or that the queue has ended. */
+  async replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
+    if (this.#isClosed) return 'ended';
     const failure = await this.#sendOnce(messageOfLetter(letter));
     if (failure === undefined) {
       this.tally.delivered++;
-      return undefined;
+      return 'taken';
     }
+    // What was given up with the queue says nothing of the letter.
+    if (this.#isClosed) return 'ended';
     return { attempts: letter.attempts + 1, error: this.#options.redact(failure.message), code: failure.code };
   }
 }

@@ -29,7 +29,7 @@ export class AppendedFile implements Sink {
     this.#options = options;
   }
 
-  readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages) => this.#sendBatch(messages) };
+  readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages, signal) => this.#sendBatch(messages, signal) };
 
   async send(message: SinkMessage): Promise<void> {
     const [outcome] = await this.#sendBatch([message]);
@@ -37,16 +37,20 @@ export class AppendedFile implements Sink {
   }
 
   /** One write for each file. */
-  async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (const [path, places] of this.#placesByPath(messages)) {
+  async #sendBatch(messages: readonly SinkMessage[], signal?: AbortSignal): Promise<readonly Outcome[]> {
+    const byPath = this.#placesByPath(messages);
+    const allowed = new Set([...byPath.values()].flat());
+    const outcomes = messages.map(({ topic }, at): Outcome => (allowed.has(at) ? 'alone' : forbidden(topic ?? this.#options.path)));
+    for (const [path, places] of byPath) {
+      // Whoever has given them up has made something else of the rest.
+      if (signal?.aborted) break;
       const ofFile = await this.#append(
         path,
         places.map((at) => messages[at] as SinkMessage),
       );
       for (const [nth, outcome] of ofFile.entries()) outcomes[places[nth] as number] = outcome;
     }
-    return messages.map(({ topic }, at) => outcomes[at] ?? forbidden(topic ?? this.#options.path));
+    return outcomes;
   }
 
   /** Which messages go to which file, in their order. Those that may go to none are left out. */
@@ -67,10 +71,12 @@ export class AppendedFile implements Sink {
   async #append(path: string, messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
     try {
       const written = await (await this.#fileAt(path)).append(messages);
-      return messages.map((_, at) => (at < written ? 'taken' : fileError(path, noRoom())));
+      const failure = fileError(path, noRoom());
+      return messages.map((_, at) => (at < written ? 'taken' : at === written ? failure : 'alone'));
     } catch (error) {
+      // It is said of the first, as it would be if each came alone.
       const failure = fileError(path, error);
-      return messages.map(() => failure);
+      return messages.map((_, at) => (at === 0 ? failure : 'alone'));
     }
   }
 

@@ -3,9 +3,9 @@ import { Duration, isArray, isMap, Timestamp, type Value } from '../../../shared
 import { findConnector, findConnectorParameter } from '../../../shared/language/connectors/table.ts';
 import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan, ToPlan } from '../../../shared/language/plan/plan.ts';
 import { withShownUrls } from '../../../shared/security/shown-url.ts';
+import type { KnownSend } from '../../connectors/registry.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
 import type { Topology, TopologyNode } from '../service.ts';
-import type { ProgramSend } from '../threads/messages.ts';
 
 /** What flows where in a program: event types and connectors into streams, streams into streams and sinks. */
 export function topologyOf(plan: Plan): Topology {
@@ -21,7 +21,7 @@ export function sinksOf(plan: Plan): readonly string[] {
 }
 
 /** What streams send to a topic that is the same for every event. */
-export function sendsOf(plan: Plan): readonly ProgramSend[] {
+export function sendsOf(plan: Plan): readonly KnownSend[] {
   return plan.streams.flatMap(({ name: stream, operators }) =>
     operators.flatMap(sendsOfOperator).flatMap(({ connector, topic, parameters }) => {
       const value = topic?.kind === 'constant' ? topic.value : null;

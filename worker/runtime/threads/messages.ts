@@ -1,5 +1,6 @@
 import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
+import type { KnownSend } from '../../connectors/registry.ts';
 import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import type { LogEntry } from '../../engine/engine.ts';
 import type { EventNotes } from '../programs/event-notes.ts';
@@ -33,15 +34,6 @@ export interface ProgramConnector {
   readonly parameters: readonly (readonly [string, unknown])[];
 }
 
-/** A `.to` whose topic is the same for every event. */
-export interface ProgramSend {
-  readonly stream: string;
-  readonly connector: string;
-  readonly topic: string;
-  /** The names of what else is written there: `stream`, where that is what the topic is called. */
-  readonly parameters: readonly string[];
-}
-
 /** What the API thread knows of a program that can run. */
 export interface ProgramSummary {
   readonly streams: readonly string[];
@@ -50,7 +42,7 @@ export interface ProgramSummary {
   /** Connectors that events go to. */
   readonly sinks: readonly string[];
   /** What they get on topics that are known now; absent in what an earlier version has kept. */
-  readonly sends?: readonly ProgramSend[];
+  readonly sends?: readonly KnownSend[];
   /** What events come from. */
   readonly sources: readonly SourceUse[];
   /** Connectors that are asked; absent in what an earlier version has kept. */
