@@ -20,14 +20,16 @@ export interface MemberDirectoryOptions {
 export class MemberDirectory {
   readonly #options: MemberDirectoryOptions;
   #isTelling = false;
+  /** The ids that the group counted when the member was last directed. */
+  #configured: readonly number[] = [];
 
   constructor(options: MemberDirectoryOptions) {
     this.#options = options;
     options.replica.onChange((_state, events) => {
       if (events.length === 0 || events.some(({ type }) => type.startsWith('Member'))) this.#direct();
     });
-    options.member.onStatus(() => {
-      this.#direct();
+    options.member.onStatus(({ peers }) => {
+      if (peers.map(({ id }) => id).join() !== this.#configured.join()) this.#direct();
       void this.#tell();
     });
     this.#direct();
@@ -38,9 +40,9 @@ export class MemberDirectory {
     const { member, replica, named } = this.#options;
     const known = Array.from(replica.state.members.values(), ({ id, url }) => raftPeerOf(id, url));
     const others = named.filter(({ id }) => !known.some((one) => one.id === id) && !replica.state.removedMembers.includes(id));
-    const configured = member.status().peers.map(({ id }) => id);
+    this.#configured = member.status().peers.map(({ id }) => id);
     // One that the group still counts is heard, whatever the state says of it.
-    const removed = replica.state.removedMembers.filter((id) => !configured.includes(id));
+    const removed = replica.state.removedMembers.filter((id) => !this.#configured.includes(id));
     member.setPeers([...known, ...others], removed);
   }
 

@@ -168,7 +168,8 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
     let closed: Promise<boolean> | undefined;
     return {
       ...urls,
-      reloadCertificates: async () => void (await reloadCertificates([server.api, server.metrics ?? []].flat(), tls, telemetry)),
+      reloadCertificates: async () =>
+        void (await reloadCertificates(server.metrics ? [server.api, server.metrics] : [server.api], tls, telemetry)),
       close: (deadlineMs = deadlineMsDefault) => {
         closed ??= close(parts, deadlineMs);
         return closed;

@@ -148,7 +148,7 @@ function entriesOf(reply: Reply): readonly Entry[] {
 }
 
 function pairsOf(fields: readonly Buffer[]): Pair[] {
-  return Array.from({ length: fields.length >> 1 }, (_, at) => fields.slice(2 * at, 2 * at + 2) as unknown as Pair);
+  return Array.from({ length: fields.length >> 1 }, (_, at) => fields.slice(2 * at, 2 * at + 2) as [Buffer, Buffer]);
 }
 
 /** By what the entries of the last answer had, and not much more at once: those behind may be larger. */

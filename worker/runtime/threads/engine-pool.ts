@@ -36,9 +36,9 @@ interface Watched {
 
 /**
  * The engine threads. The server's own tenant has one from the start, and more while each that there is has a pipeline; every other tenant
- * gets one of its own, so that what its programs do with time and memory is shared out by the system and not between pipelines. A watchdog looks at what each is busy with;
- * one that works on a single event for longer than the budget is replaced, and the pipelines on it are told. A pipeline that has done so
- * before gets a thread on which only its like are.
+ * gets one of its own, so that what its programs do with time and memory is shared out by the system and not between pipelines. A
+ * watchdog looks at what each is busy with; one that works on a single event for longer than the budget is replaced, and the pipelines
+ * on it are told. A pipeline that has done so before gets a thread on which only its like are.
  */
 export class EnginePool {
   readonly #options: EnginePoolOptions;
