@@ -44,7 +44,8 @@ interface Summary {
 /** From the report that a simulation ends with. @throws Error when it has none */
 export function readSummary(text: string): Summary {
   const seconds = /^Duration: +([\d.]+)s$/m.exec(text)?.[1];
-  const workers = /^Workers used: +(\d+)$/m.exec(text)?.[1];
+  // Behind the number it may say why there are no more.
+  const workers = /^Workers used: +(\d+)(?: \(.*\))?$/m.exec(text)?.[1];
   if (seconds === undefined || workers === undefined) throw new Error(`no summary of a simulation in '${text.slice(-200)}'`);
   return { seconds: Number(seconds), workers: Number(workers) };
 }
