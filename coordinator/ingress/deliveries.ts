@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../shared/errors/codes.ts';
+import { CepError } from '../../shared/errors/error.ts';
 import { listsText } from '../../shared/protocol/delivery-lists.ts';
 import { joinedTexts } from '../../shared/protocol/joined-texts.ts';
 import { externalSource } from '../../shared/protocol/placements.ts';
@@ -58,6 +59,9 @@ const CHECKPOINT_PAUSE_MS_MIN = 250;
 /** What a checkpoint takes beyond this is waited after it at least: those of a large state take little more than half of the time. */
 const CHECKPOINT_MS_QUICK = 500;
 
+/** What of the group takes pipelines away. */
+const takesPipelines: ReadonlySet<string> = new Set(['GroupUpdated', 'GroupDeleted']);
+
 /** The last checkpoint that a log waited for. */
 interface Relief {
   /** By the clock `now`; infinite while it is under way. */
@@ -78,7 +82,7 @@ interface Undelivered {
 }
 
 export interface DeliveriesOptions {
-  readonly group: Pick<GroupMember, 'state' | 'status' | 'onStatus'>;
+  readonly group: Pick<GroupMember, 'state' | 'status' | 'onStatus' | 'onChange'>;
   readonly client: Pick<WorkerClient, 'deliver' | 'checkpoint'>;
   readonly controller: Pick<Controller, 'isLeading' | 'isClosing' | 'leases' | 'observations' | 'onLook'>;
   readonly telemetry: Telemetry;
@@ -119,6 +123,9 @@ export class Deliveries {
     group.onStatus(() => {
       if (group.status().role !== 'leader') this.#stop();
     });
+    group.onChange((_, events) => {
+      if (events.length === 0 || events.some(({ type }) => takesPipelines.has(type))) this.#forgetRemoved(events.length === 0);
+    });
   }
 
   /** Whether what is appended for a placement now is handed to a worker at once. */
@@ -131,14 +138,14 @@ export class Deliveries {
   /**
    * What a worker made of a batch; undefined when that takes too long. The batch is kept, and handed on, all the same. Of one that is part of
    * a checkpoint, or that its worker had before, no more may be known than that it was worked through.
-   * @throws RaftRefusal when this member leads no more
+   * @throws RaftRefusal when this member leads no more; CepError `pipeline_not_found` when the placement was removed meanwhile
    */
   result(placementId: string, sequence: number, withinMs: number): Promise<BatchResult | undefined> {
     const key = ingressKey(placementId, sequence);
     const known = this.#results.get(key);
     const log = this.#group.state.ingressLogs.get(placementId);
     if (known) return Promise.resolve(known);
-    if (log === undefined) return Promise.resolve(undefined);
+    if (log === undefined) return Promise.reject(removed(placementId));
     if (sequence < log.first) return Promise.resolve(workedThrough(sequence));
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(key) ?? new Set<Waiter>();
@@ -324,7 +331,10 @@ export class Deliveries {
 
   /** A log that has become long waits for a checkpoint: its worker makes one now. */
   #relieve({ id, epoch }: Placement, { address }: Worker, { first, last, chars }: IngressLog): void {
-    const isLong = chars > bounds.ingressCharsMax / 4 || last - first > bounds.ingressBatchesMax / 4;
+    const { ingressChars, ingressLogs } = this.#group.state;
+    // Where many logs fill the room that all have, none of them need be long: those that have more than others give way.
+    const isCrowded = ingressChars > bounds.ingressTotalCharsMax / 2 && chars >= ingressChars / ingressLogs.size;
+    const isLong = isCrowded || chars > bounds.ingressCharsMax / 4 || last - first > bounds.ingressBatchesMax / 4;
     const isHalfFull = chars > bounds.ingressCharsMax / 2 || last - first > bounds.ingressBatchesMax / 2;
     if (!isLong) return;
     const beganAtMs = this.#now();
@@ -343,6 +353,21 @@ export class Deliveries {
     );
   }
 
+  /** A pipeline that comes under the name of one that was removed has a log that begins again: nothing of the one before is about it. */
+  #forgetRemoved(isAllNew: boolean): void {
+    const { placements } = this.#group.state;
+    const isGone = (key: string): boolean => isAllNew || !placements.has(placementIn(key));
+    for (const kept of [this.#results, this.#refused]) for (const key of kept.keys()) if (isGone(key)) kept.delete(key);
+    for (const [key, waiters] of this.#waiters) {
+      if (!isGone(key)) continue;
+      for (const { placementId, reject, timer } of waiters) {
+        clearTimeout(timer);
+        reject(removed(placementId));
+      }
+      this.#waiters.delete(key);
+    }
+  }
+
   /** Whoever leads now has the logs, and is asked by those who wait here. */
   #stop(): void {
     for (const waiters of this.#waiters.values()) {
@@ -354,12 +379,22 @@ export class Deliveries {
     this.#waiters.clear();
     this.#cursors.clear();
     this.#unheard.clear();
+    this.#refused.clear();
   }
 }
 
 /** A batch of which no more is known. */
 function workedThrough(sequence: number): BatchResult {
   return { sequence, is_repeat: true, errors: [], outputs: '[]', workerId: undefined };
+}
+
+function removed(placementId: string): CepError {
+  return new CepError('pipeline_not_found', `placement '${placementId}' was removed before its worker had answered`);
+}
+
+/** The placement of an `ingressKey`. */
+function placementIn(key: string): string {
+  return key.slice(0, key.lastIndexOf(':'));
 }
 
 /** It is about what was sent, and no other worker, moment or epoch changes it. */

@@ -19,8 +19,10 @@ interface Waiting extends Append {
   readonly reject: (error: unknown) => void;
 }
 
-/** Of one command, in UTF-8: one append may have as much, and is then alone. */
+/** Of one command, in UTF-8: the events of one append may have as much, and it is then alone. */
 const COMMAND_BYTES_MAX = bounds.ingressCommandCharsMax / 2;
+/** What a batch takes in a command besides its events and the id of its placement. */
+const BATCH_BYTES = 128;
 /** Of all that waits for its turn, in UTF-8. */
 const WAITING_BYTES_MAX = 33_554_432;
 /** One is written while the next one is gathered and on its way. */
@@ -46,7 +48,7 @@ export class IngressCommits {
 
   /** Where the batches stand, in their order. @throws RaftRefusal; CepError `overloaded`, and what the state refuses them with */
   append(append: Append): Promise<readonly IngressPlace[]> {
-    const bytes = append.batches.reduce((sum, { events }) => sum + Buffer.byteLength(events), 0);
+    const bytes = append.batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
     if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return Promise.reject(tooMuch(this.#waitingBytes));
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
@@ -116,6 +118,10 @@ export class IngressCommits {
       if (queue.length > 0) this.#waiting.set(groupId, queue);
     }
   }
+}
+
+function bytesOf({ placementId, events }: Append['batches'][0]): number {
+  return Buffer.byteLength(events) + Buffer.byteLength(placementId) + BATCH_BYTES;
 }
 
 function tooMuch(bytes: number): CepError {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
@@ -82,11 +83,11 @@ export class Injection {
       // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
       const { portions, problems, eventCount } = divided(group, given);
       await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
-      const places = await this.#append(group.id, portions, id);
+      const { places, refusal } = await this.#append(group.id, portions, id);
       const results = await Promise.all(
-        places.map((place) => place && this.#options.deliveries.result(place.placementId, place.sequence, RESULT_MS_MAX)),
+        places.map(({ placementId, sequence }) => this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX)),
       );
-      return summary({ group, portions, places, results, problems, eventCount });
+      return summary({ group, portions, places, refusal, results, problems, eventCount });
     } finally {
       this.#waiting--;
     }
@@ -108,21 +109,22 @@ export class Injection {
     throw moving(placement, placementId);
   }
 
-  /** The places of portions in the log, in their order; undefined for those of which nobody knows. */
-  async #append(groupId: string, portions: readonly Portion[], id: RequestId): Promise<(IngressPlace | undefined)[]> {
-    const places: (IngressPlace | undefined)[] = [];
+  /**
+   * The portions go into the log one command after the other, each of which has one effect however often the request is sent. The first that is
+   * refused is the last: what follows would overtake what is sent again. @throws what the first command is refused with; RaftRefusal
+   */
+  async #append(groupId: string, portions: readonly Portion[], id: RequestId): Promise<Appended> {
+    const places: IngressPlace[] = [];
     for (const [at, together] of inCommands(portions).entries()) {
-      // A client's key makes a session of its own, in which each command has a place. Otherwise only the first can be sent again.
-      const request = at === 0 ? id : isOfClient(id) ? { ...id, sequence: id.sequence + at } : undefined;
       try {
-        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request })));
+        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: requestOf(id, at) })));
       } catch (error) {
-        if (at === 0) throw error;
-        if (!(error instanceof RaftRefusal) && !(error instanceof CepError)) throw error;
-        places.push(...together.map(() => undefined));
+        if (at > 0 && error instanceof CepError) return { places, refusal: error };
+        // Whatever became of this one, a part of the request is in the log.
+        throw at > 0 && error instanceof RaftRefusal ? new RaftRefusal('timeout', error.leader, error.leaderUrl) : error;
       }
     }
-    return places;
+    return { places, refusal: undefined };
   }
 
   #batchesOf(together: readonly Portion[]) {
@@ -131,6 +133,13 @@ export class Injection {
       return { placementId, receivedAtMs, events: list ?? `[${events.join(',')}]`, eventCount: count };
     });
   }
+}
+
+interface Appended {
+  /** Of the first portions, in their order. */
+  readonly places: readonly IngressPlace[];
+  /** Why the portions behind them are not in the log. */
+  readonly refusal: CepError | undefined;
 }
 
 /** Events of a request. */
@@ -241,29 +250,29 @@ function inCommands(portions: readonly Portion[]): Portion[][] {
   return commands;
 }
 
-interface Summed {
+interface Summed extends Appended {
   readonly group: Group;
   readonly portions: readonly Portion[];
-  readonly places: readonly (IngressPlace | undefined)[];
+  /** Of the places, in their order. */
   readonly results: readonly (BatchResult | undefined)[];
   readonly problems: readonly InjectionProblem[];
   readonly eventCount: number;
 }
 
 /** An event counts as accepted when every pipeline has it that it goes to. */
-function summary({ group, portions, places, results, problems, eventCount }: Summed): InjectionResult {
+function summary({ group, portions, places, refusal, results, problems, eventCount }: Summed): InjectionResult {
   const errors: InjectionProblem[] = [...problems];
   const outputs: string[] = [];
   for (const [at, portion] of portions.entries()) {
     const result = results[at];
-    if (places[at] === undefined) {
+    if (refusal !== undefined && at >= places.length) {
       const indexes = portion.indexes ?? Array.from({ length: portion.count }, (_, index) => index);
-      errors.push(...indexes.map((index) => ({ index, code: 'outcome_unknown', error: 'it is not known whether it was taken' })));
+      errors.push(...indexes.map((index) => ({ index, code: refusal.code, error: refusal.message })));
     }
     for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes?.[index] ?? index, code, error });
     if (result !== undefined && result.outputs !== '[]') outputs.push(result.outputs.slice(1, -1));
   }
-  if (portions.length > 0 && results.every((result) => result === undefined)) throw unanswered(places);
+  if (portions.length > 0 && results.every((result) => result === undefined)) throw unanswered();
   const names = new Set(portions.map(({ pipeline }) => pipeline));
   const rejected = new Set(errors.map(({ index }) => index)).size;
   return {
@@ -276,11 +285,8 @@ function summary({ group, portions, places, results, problems, eventCount }: Sum
   };
 }
 
-function unanswered(places: readonly (IngressPlace | undefined)[]): CepError {
-  const isKept = places.some((place) => place !== undefined);
-  const message = isKept
-    ? 'the worker did not answer in time: the events are kept, and go to the worker that has the pipeline next'
-    : 'the worker did not answer';
+function unanswered(): CepError {
+  const message = 'the worker did not answer in time: the events are kept, and go to the worker that has the pipeline next';
   return new CepError('worker_unreachable', message, {
     hint: 'do not send them again, unless with the same Idempotency-Key, which has them taken once',
     retryAfterSeconds: 1,
@@ -293,6 +299,17 @@ function moving(placement: Placement | undefined, id: string): CepError {
     hint: 'send it again in a moment',
     retryAfterSeconds: 1,
   });
+}
+
+/**
+ * By which a command of a request has one effect: the first by the id of the request. A client's key makes a session of its own, in which each
+ * has a place; in the session of a member the next place is another request's, so that the others have a session to themselves.
+ */
+function requestOf(id: RequestId, at: number): RequestId {
+  if (at === 0) return id;
+  if (isOfClient(id)) return { ...id, sequence: id.sequence + at };
+  const session = createHash('sha256').update(`${id.session} ${id.sequence}`).digest('base64url');
+  return { session, sequence: at, lowestUnacknowledged: 1, digest: '' };
 }
 
 /** Ids of members have no digest. */

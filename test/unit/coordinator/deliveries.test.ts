@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { ReplicaListener } from '../../../coordinator/cluster/replica.ts';
 import { Deliveries } from '../../../coordinator/ingress/deliveries.ts';
 import { bounds } from '../../../coordinator/state/bounds.ts';
 import {
@@ -24,11 +25,16 @@ const halfFull = bounds.ingressCharsMax / 2 + 1;
 
 /** A log whose batches its worker has, all of them, and a checkpoint lacks. */
 class WorkedThroughLog {
+  /** Of all placements together, in characters. */
+  totalChars = 0;
+  isRemoved = false;
   nowMs = 1_000;
   /** Checkpoints that were asked for. */
   asked = 0;
+  #changed: ReplicaListener = () => undefined;
   #log: IngressLog = { placementId, first: 1, last: 9, chars: 0 };
   #taken: DeliveryBody | undefined;
+  #tell: (answer: DeliveryAnswer) => void = () => undefined;
   #batches = emptyState.ingress;
   #answer: { readonly resolve: (held: HeldPlacement) => void; readonly reject: (error: Error) => void } | undefined;
   readonly #deliveries: Deliveries;
@@ -42,10 +48,16 @@ class WorkedThroughLog {
     };
     const group = {
       get state(): ClusterState {
-        return { ...placed, ingress: log.#batches, ingressLogs: placed.ingressLogs.set(placementId, log.#log) };
+        if (log.isRemoved) return { ...placed, placements: emptyState.placements };
+        const ingressLogs = placed.ingressLogs.set(placementId, log.#log).set('other', { ...log.#log, placementId: 'other' });
+        return { ...placed, ingress: log.#batches, ingressLogs, ingressChars: log.totalChars };
       },
       status: () => ({ role: 'leader' }) as never,
       onStatus: () => undefined,
+      onChange: (listener: ReplicaListener) => {
+        this.#changed = listener;
+        return () => undefined;
+      },
     };
     const held = new Map([[placementId, { epoch, status: 'running', received: { [externalSource]: this.#log.last } }]]);
     const controller = {
@@ -55,7 +67,9 @@ class WorkedThroughLog {
     const client = {
       deliver: (_at: unknown, body: DeliveryBody): Promise<DeliveryAnswer> => {
         this.#taken = body;
-        return new Promise(() => undefined);
+        return new Promise((resolve) => {
+          this.#tell = resolve;
+        });
       },
       checkpoint: (): Promise<HeldPlacement> => {
         this.asked++;
@@ -78,6 +92,26 @@ class WorkedThroughLog {
     }
     this.#deliveries.deliver(placementId);
     return this.#taken as DeliveryBody;
+  }
+
+  /** What the worker made of a batch, while that is not known yet. */
+  result(sequence: number): Promise<{ readonly outputs: string } | undefined> {
+    return this.#deliveries.result(placementId, sequence, 1_000);
+  }
+
+  /** The worker says what it made of a batch. */
+  workerSays(sequence: number, outputs: string): void {
+    this.#tell({ received: sequence, results: [{ sequence, is_repeat: false, errors: [], outputs }] } as never);
+  }
+
+  /** The pipeline is taken out of its group, and comes back: its log begins again. */
+  isReplaced(): void {
+    const update = [{ type: 'GroupUpdated', id: 'g' }];
+    this.isRemoved = true;
+    this.#changed(emptyState, update);
+    this.isRemoved = false;
+    this.#log = { placementId, first: 1, last: 0, chars: 0 };
+    this.#changed(emptyState, update);
   }
 
   /** Later the log has so many characters. Gives how many checkpoints were asked for until then. */
@@ -137,4 +171,31 @@ it('a checkpoint that fails at once is not asked for again at once', async () =>
   await log.checkpointEnds({ afterMs: 0, as: 'failed' });
   expect(log.has(halfFull, { afterMs: 249 })).toBe(1);
   expect(log.has(halfFull, { afterMs: 1 })).toBe(2);
+});
+
+it('where many logs fill the room of all, one that is short waits for a checkpoint too', () => {
+  const log = new WorkedThroughLog();
+  const half = bounds.ingressTotalCharsMax / 2;
+  log.totalChars = half;
+  expect(log.has(long - 1, { afterMs: 0 })).toBe(0);
+  log.totalChars = 4 * (long - 1);
+  expect(log.has(long - 1, { afterMs: 0 })).toBe(0);
+  log.totalChars = half + 1;
+  expect(log.has(1, { afterMs: 0 })).toBe(0);
+});
+
+it('of a pipeline that was removed nothing is said to be what its successor made of a batch', async () => {
+  const log = new WorkedThroughLog();
+  log.delivered(['[]']);
+  const before = log.result(10);
+  log.workerSays(10, '["before"]');
+  expect((await before)?.outputs).toBe('["before"]');
+  const waiting = log.result(11);
+  waiting.catch(() => undefined);
+  log.isReplaced();
+  await expect(waiting).rejects.toMatchObject({ code: 'pipeline_not_found' });
+  log.delivered(Array.from({ length: 10 }, () => '[]'));
+  expect(await Promise.race([log.result(10), new Promise((resolve) => setImmediate(() => resolve('not known yet')))])).toBe(
+    'not known yet',
+  );
 });

@@ -128,8 +128,8 @@ it('what waits for the log has a bound in bytes, and room again once it has gone
     if (refusal === undefined) taken.push(one);
   }
   expect(refusal).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
-  // Two are under way, and 32 MiB wait.
-  expect(taken).toHaveLength(34);
+  // Two are under way, and what waits has nearly 32 MiB with what stands around it.
+  expect(taken).toHaveLength(33);
   group.decideNext();
   await microtasks();
   taken.push(commits.append(append('a', large)));
@@ -138,4 +138,19 @@ it('what waits for the log has a bound in bytes, and room again once it has gone
     await microtasks();
   }
   await Promise.all(taken);
+});
+
+it('what stands around many small batches counts too', async () => {
+  const group = new HeldGroup();
+  const commits = new IngressCommits(group);
+  const placementId = `g:${'p'.repeat(125)}:0`;
+  const batches = Array.from({ length: 1_000 }, () => ({ placementId, receivedAtMs: 1, events: '[1]', eventCount: 1 }));
+  const all = Array.from({ length: 10 }, () => commits.append({ groupId: 'g', request: undefined, batches }));
+  await microtasks();
+  while (group.held.length > 0) {
+    expect(JSON.stringify(group.held[0]?.payload).length).toBeLessThan(2_097_152 / 2);
+    group.decideNext();
+    await microtasks();
+  }
+  expect(await Promise.all(all)).toHaveLength(10);
 });

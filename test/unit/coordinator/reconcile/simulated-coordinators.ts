@@ -53,6 +53,8 @@ class Member {
       onStatus: (listener: (status: never) => void) => {
         this.demoted = () => listener(undefined as never);
       },
+      // No pipeline is removed in a simulation.
+      onChange: () => () => undefined,
     };
     const now = (): number => network.nowMs;
     const wait = (ms: number): Promise<void> => new Promise((resolve) => network.after(ms, resolve));
