@@ -44,6 +44,9 @@ export class CoordinatorCommand extends CepCommand {
   raftPeers = Option.String('--raft-peers', {
     description: 'URLs of the first members, this one included, in the order of their numbers, with commas between them',
   });
+  raftNewAddresses = Option.Boolean('--raft-new-addresses', {
+    description: 'Members are where --raft-peers says, whatever their log says: after it was restored on other machines',
+  });
   raftDataDir = Option.String('--raft-data-dir', { description: 'Directory of the log (in memory, which no group may have)' });
   raftClusterId = Option.String('--raft-cluster-id', { description: 'Name of the group, the same on all members (cep)' });
   raftLogFormatMax = Option.String('--raft-log-format-max', {
@@ -96,6 +99,7 @@ export class CoordinatorCommand extends CepCommand {
       'raft.enabled': this.raft,
       'raft.node_id': this.raftNodeId,
       'raft.peers': this.raftPeers,
+      'raft.new_addresses': this.raftNewAddresses,
       'raft.data_dir': this.raftDataDir,
       'raft.cluster_id': this.raftClusterId,
       'raft.log_format_max': this.raftLogFormatMax,

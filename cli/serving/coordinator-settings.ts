@@ -156,7 +156,7 @@ async function groupOf(config: Config, peerUrls: readonly string[], key: string)
     throw new CepError('config_error', '--raft-tls-ca needs --tls-cert and --tls-key: members show their certificates to each other');
   }
   const tlsCa = caPath === undefined ? undefined : await readTextFile(caPath, 'TLS authority of the members');
-  return { nodeId, peerUrls, clusterId: config.get('raft.cluster_id'), key, tlsCa };
+  return { nodeId, peerUrls, areMoved: config.get('raft.new_addresses'), clusterId: config.get('raft.cluster_id'), key, tlsCa };
 }
 
 function peersOf(config: Config): readonly string[] {

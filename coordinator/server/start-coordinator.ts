@@ -28,6 +28,8 @@ export interface GroupOptions {
   readonly nodeId: number;
   /** The URLs of the first members, in the order of their ids. */
   readonly peerUrls: readonly string[];
+  /** They are at these URLs, whatever the log says: its data were brought to other machines. @default false */
+  readonly areMoved?: boolean;
   readonly clusterId: string;
   /** What members know each other by, 16 bytes or more. */
   readonly key: string;
@@ -109,7 +111,8 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   };
   try {
     new FormatAgreement({ member, replica, clock, telemetry });
-    if (group) new MemberDirectory({ member, replica, named: peersOf(group), clock });
+    const directory =
+      group && new MemberDirectory({ member, replica, named: peersOf(group), areMoved: group.areMoved === true, clock, telemetry });
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
       ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, leaderWeb, validate, telemetry },
@@ -129,6 +132,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     });
     const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
     telemetry.report('CoordinatorListening', { url, version: manifest.version });
+    directory?.report();
     if (dataDir === undefined) telemetry.report('ClusterStateInMemory', {});
     const { api } = server;
     const renew = async (): Promise<void> => {

@@ -519,6 +519,15 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'raft.new_addresses',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_RAFT_NEW_ADDRESSES',
+    flag: '--raft-new-addresses',
+    doc: 'The members are at the URLs of --raft-peers, whatever their log says: for the first start after its copy was restored on other machines.',
+    inFile: false,
+  },
+  {
     name: 'raft.data_dir',
     type: 'string',
     unset: 'in memory; --raft needs one',
