@@ -110,11 +110,7 @@ export const internalEvents = {
   ),
   RaftPeerConnected: event<{ peer: number }>('info', 'Raft member connected'),
   RaftPeerLost: event<{ peer: number; reason: string }>('warn', 'Raft member out of reach; connecting goes on'),
-  RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>(
-    'warn',
-    'Raft connection refused or broken',
-    (metrics, { connections }) => metrics.count('cep_raft_connections_refused_total', {}, connections),
-  ),
+  RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>('warn', 'Raft connection refused or broken'),
   RaftLoopStalled: event<{ seconds: number }>('warn', 'Raft thread stood still', (metrics) =>
     metrics.count('cep_raft_loop_stalls_total', {}),
   ),
