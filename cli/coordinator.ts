@@ -31,7 +31,7 @@ export class CoordinatorCommand extends CepCommand {
   tlsCert = Option.String('--tls-cert', { description: 'PEM file of the certificate (CEP_TLS_CERT)' });
   tlsKey = Option.String('--tls-key', { description: 'PEM file of the private key (CEP_TLS_KEY)' });
   tlsCa = Option.String('--tls-ca', {
-    description: 'PEM file of the authority that signed the certificates of workers, without --raft-tls-ca (CEP_TLS_CA)',
+    description: 'PEM file of the authority that signed the certificates of workers (that of --raft-tls-ca; CEP_TLS_CA)',
   });
   rateLimit = Option.String('--rate-limit', { description: 'Requests per second and client, 0 is no limit (CEP_RATE_LIMIT)' });
   heartbeatInterval = Option.String('--heartbeat-interval', { description: 'Seconds between two heartbeats of a worker (5)' });

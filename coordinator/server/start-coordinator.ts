@@ -43,7 +43,7 @@ export interface StartCoordinatorOptions {
   readonly port: number;
   readonly apiKey: string | undefined;
   readonly tls?: TlsFiles | undefined;
-  /** PEM of the authorities of workers and other members, where the group does not name one. @default those that this machine trusts */
+  /** PEM of the authorities of workers, and of other members where the group does not name one. @default that of the group, else those that this machine trusts */
   readonly tlsCa?: string | undefined;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
@@ -92,10 +92,12 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   const tls = options.tls && (await readCertificates(options.tls, telemetry));
   const replica = new Replica();
   const clock = (): number => Date.now();
-  const ca = group?.tlsCa ?? options.tlsCa;
-  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca });
+  // Workers and members may have certificates of two authorities; one that is named alone is that of both.
+  const [workersCa, membersCa] = [options.tlsCa ?? group?.tlsCa, group?.tlsCa ?? options.tlsCa];
+  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: workersCa });
+  const memberWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: membersCa });
   const leaderWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
-    ...{ connectMs: 1_000, silenceMs: 15_000, ca, connectionsMax: FORWARDING_CONNECTIONS_MAX },
+    ...{ connectMs: 1_000, silenceMs: 15_000, ca: membersCa, connectionsMax: FORWARDING_CONNECTIONS_MAX },
   });
   // Whom it asks is no member of the group, and shows a certificate that the machine trusts.
   const storeWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 5_000, silenceMs: 15_000 });
@@ -107,7 +109,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     await handOver(member);
     await server?.close();
     await member.close();
-    await Promise.all([web.close(), leaderWeb.close(), storeWeb.close()]);
+    await Promise.all([web.close(), memberWeb.close(), leaderWeb.close(), storeWeb.close()]);
   };
   try {
     new FormatAgreement({ member, replica, clock, telemetry });
@@ -115,7 +117,16 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
       group && new MemberDirectory({ member, replica, named: peersOf(group), areMoved: group.areMoved === true, clock, telemetry });
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
-      ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, leaderWeb, validate, telemetry },
+      ...{
+        group: new GroupMember({ member, replica, clock }),
+        isGroup: group !== undefined,
+        apiKey,
+        web,
+        memberWeb,
+        leaderWeb,
+        validate,
+        telemetry,
+      },
       ...{
         version: manifest.version,
         workers: options.workers,

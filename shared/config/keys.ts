@@ -570,7 +570,7 @@ export const configKeys = [
     unset: 'members talk in the clear',
     environment: 'CEP_RAFT_TLS_CA',
     flag: '--raft-tls-ca',
-    doc: "PEM file of the authority of the members' certificates (--tls-cert); with it they talk over TLS.",
+    doc: "PEM file of the authority of the members' certificates (--tls-cert); with it they talk over TLS. It is that of the workers too, where --tls-ca names none.",
     inFile: false,
   },
   {
