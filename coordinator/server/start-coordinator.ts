@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
+import { Certificates } from '../../shared/http/certificates.ts';
 import { listen } from '../../shared/http/listen.ts';
-import { readCertificates, reloadCertificates } from '../../shared/http/reload-certificates.ts';
 import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
@@ -89,7 +89,8 @@ const FORWARDING_CONNECTIONS_MAX = 64;
  */
 export async function startCoordinator(options: StartCoordinatorOptions): Promise<RunningCoordinator> {
   const { telemetry, group, dataDir, apiKey } = options;
-  const tls = options.tls && (await readCertificates(options.tls, telemetry));
+  const certificates = options.tls && (await Certificates.read(options.tls, telemetry));
+  const tls = certificates?.pair;
   const replica = new Replica();
   const clock = (): number => Date.now();
   // Workers and members may have certificates of two authorities; one that is named alone is that of both.
@@ -104,6 +105,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   const member = await startMember(options, replica, tls);
   let server: CoordinatorServer | undefined;
   const close = async (): Promise<void> => {
+    certificates?.close();
     server?.drain();
     // While requests under way are still answered: those that come too late for this member are for the one that leads then.
     await handOver(member);
@@ -143,11 +145,12 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     });
     const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
     telemetry.report('CoordinatorListening', { url, version: manifest.version });
+    certificates?.watch();
     directory?.report();
     if (dataDir === undefined) telemetry.report('ClusterStateInMemory', {});
     const { api } = server;
     const renew = async (): Promise<void> => {
-      const pair = await reloadCertificates([api], options.tls, telemetry);
+      const pair = await certificates?.reload([api]);
       if (pair !== undefined) member.renewCertificate(pair);
     };
     return { url, failed: member.failed, reloadCertificates: renew, close };
