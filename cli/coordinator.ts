@@ -31,7 +31,7 @@ export class CoordinatorCommand extends CepCommand {
   tlsCert = Option.String('--tls-cert', { description: 'PEM file of the certificate (CEP_TLS_CERT)' });
   tlsKey = Option.String('--tls-key', { description: 'PEM file of the private key (CEP_TLS_KEY)' });
   tlsCa = Option.String('--tls-ca', {
-    description: 'PEM file of the authority that signed the certificates of workers, without --raft-tls-ca (CEP_TLS_CA)',
+    description: 'PEM file of the authority that signed the certificates of workers (that of --raft-tls-ca; CEP_TLS_CA)',
   });
   rateLimit = Option.String('--rate-limit', { description: 'Requests per second and client, 0 is no limit (CEP_RATE_LIMIT)' });
   heartbeatInterval = Option.String('--heartbeat-interval', { description: 'Seconds between two heartbeats of a worker (5)' });
@@ -43,6 +43,9 @@ export class CoordinatorCommand extends CepCommand {
   raftNodeId = Option.String('--raft-node-id', { description: 'Number of this member' });
   raftPeers = Option.String('--raft-peers', {
     description: 'URLs of the first members, this one included, in the order of their numbers, with commas between them',
+  });
+  raftNewAddresses = Option.Boolean('--raft-new-addresses', {
+    description: 'Members are where --raft-peers says, whatever their log says: after it was restored on other machines',
   });
   raftDataDir = Option.String('--raft-data-dir', { description: 'Directory of the log (in memory, which no group may have)' });
   raftClusterId = Option.String('--raft-cluster-id', { description: 'Name of the group, the same on all members (cep)' });
@@ -96,6 +99,7 @@ export class CoordinatorCommand extends CepCommand {
       'raft.enabled': this.raft,
       'raft.node_id': this.raftNodeId,
       'raft.peers': this.raftPeers,
+      'raft.new_addresses': this.raftNewAddresses,
       'raft.data_dir': this.raftDataDir,
       'raft.cluster_id': this.raftClusterId,
       'raft.log_format_max': this.raftLogFormatMax,

@@ -63,7 +63,11 @@ async function apiKeyOf(config: Config): Promise<string | undefined> {
 /** PEM of the authorities to trust; undefined for those of the machine. @throws CepError `file_not_found`, `io_error`, `config_error` */
 export async function authorityOf(config: Config): Promise<string | undefined> {
   const path = pathSetting(config, 'client.tls_ca');
-  if (path === undefined) return undefined;
+  return path === undefined ? undefined : await readAuthority(path);
+}
+
+/** @throws CepError `file_not_found`, `io_error`, `config_error` when it is no PEM file of certificates */
+export async function readAuthority(path: string): Promise<string> {
   const pem = await readTextFile(path, 'TLS authority');
   try {
     if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it is no PEM file with certificates');

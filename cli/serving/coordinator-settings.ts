@@ -4,9 +4,8 @@ import { LATEST_FORMAT, memberUrl, type StartCoordinatorOptions } from '../../co
 import type { Config } from '../../shared/config/config.ts';
 import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
-import { readTextFile } from '../../shared/files/text-file.ts';
 import { isLoopback } from '../../shared/http/listen.ts';
-import { authorityOf } from '../client/client-settings.ts';
+import { authorityOf, readAuthority } from '../client/client-settings.ts';
 import { settingError } from '../setting-values.ts';
 import { type HttpSettings, readHttpSettings } from './http-settings.ts';
 
@@ -155,8 +154,8 @@ async function groupOf(config: Config, peerUrls: readonly string[], key: string)
   if (caPath !== undefined && config.get('server.tls_cert') === undefined) {
     throw new CepError('config_error', '--raft-tls-ca needs --tls-cert and --tls-key: members show their certificates to each other');
   }
-  const tlsCa = caPath === undefined ? undefined : await readTextFile(caPath, 'TLS authority of the members');
-  return { nodeId, peerUrls, clusterId: config.get('raft.cluster_id'), key, tlsCa };
+  const tlsCa = caPath === undefined ? undefined : await readAuthority(caPath);
+  return { nodeId, peerUrls, areMoved: config.get('raft.new_addresses'), clusterId: config.get('raft.cluster_id'), key, tlsCa };
 }
 
 function peersOf(config: Config): readonly string[] {

@@ -1,3 +1,4 @@
+import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { type RaftMember, type RaftPeer, RaftRefusal } from '../raft/group.ts';
 import { indexKey } from '../state/cluster-state.ts';
 import { encodeProposal } from '../state/commands.ts';
@@ -9,13 +10,17 @@ export interface MemberDirectoryOptions {
   readonly replica: Replica;
   /** Those that the operator named. */
   readonly named: readonly RaftPeer[];
+  /** They are where the operator says, whatever the group knows: its data were brought to other machines. */
+  readonly areMoved: boolean;
+  readonly telemetry: Telemetry;
   /** Epoch ms. */
   readonly clock: () => number;
 }
 
 /**
  * Keeps the member told where the others are, by what the group knows, else by what the operator named; and as a leader tells the group of
- * those whom only the operator named, so that members that join later learn of them.
+ * those whom only the operator named, so that members that join later learn of them. Of those that have moved, what the operator named comes
+ * first, and the group is told of it.
  */
 export class MemberDirectory {
   readonly #options: MemberDirectoryOptions;
@@ -37,24 +42,35 @@ export class MemberDirectory {
   }
 
   #direct(): void {
-    const { member, replica, named } = this.#options;
-    const known = Array.from(replica.state.members.values(), ({ id, url }) => raftPeerOf(id, url));
-    const others = named.filter(({ id }) => !known.some((one) => one.id === id) && !replica.state.removedMembers.includes(id));
+    const { member, replica, named, areMoved } = this.#options;
+    const { members, removedMembers } = replica.state;
+    const known = Array.from(members.values(), ({ id, url }) => raftPeerOf(id, url));
+    const counted = named.filter(({ id }) => !removedMembers.includes(id));
+    const [first, second] = areMoved ? [counted, known] : [known, counted];
     this.#configured = member.status().peers.map(({ id }) => id);
     // One that the group still counts is heard, whatever the state says of it.
-    const removed = replica.state.removedMembers.filter((id) => !this.#configured.includes(id));
-    member.setPeers([...known, ...others], removed);
+    const removed = removedMembers.filter((id) => !this.#configured.includes(id));
+    member.setPeers([...first, ...second.filter(({ id }) => !first.some((one) => one.id === id))], removed);
+  }
+
+  /** Says whose addresses are taken; and which members the group knows at others than those named, either of which may be the mistake. */
+  report(): void {
+    const { replica, named, areMoved, telemetry } = this.#options;
+    if (areMoved) telemetry.report('RaftAddressesGiven', {});
+    for (const { id, url } of named) {
+      const known = replica.state.members.get(indexKey(id))?.url;
+      if (!areMoved && known !== undefined && known !== url) telemetry.report('RaftAddressesDiffer', { peer: id, known, named: url });
+    }
   }
 
   async #tell(): Promise<void> {
-    const { member, replica, named, clock } = this.#options;
+    const { member, named, clock } = this.#options;
     if (this.#isTelling || member.status().role !== 'leader') return;
     this.#isTelling = true;
     try {
       const configured = member.status().peers.map(({ id }) => id);
       for (const { id, url } of named) {
-        const { members, removedMembers } = replica.state;
-        if (members.has(indexKey(id)) || removedMembers.includes(id) || !configured.includes(id)) continue;
+        if (!configured.includes(id) || !this.#isNews(id, url)) continue;
         await member.propose(encodeProposal({ command: { type: 'SetMember', payload: { id, url } }, request: undefined, atMs: clock() }));
       }
     } catch (error) {
@@ -63,5 +79,16 @@ export class MemberDirectory {
     } finally {
       this.#isTelling = false;
     }
+  }
+
+  /** What the group does not know of a member, and would take. */
+  #isNews(id: number, url: string): boolean {
+    const { replica, areMoved } = this.#options;
+    const { members, removedMembers } = replica.state;
+    if (removedMembers.includes(id)) return false;
+    const known = members.get(indexKey(id))?.url;
+    if (known === undefined) return true;
+    // No two members have one URL: one that another has is free once that one has moved.
+    return areMoved && known !== url && ![...members.values()].some((one) => one.url === url);
   }
 }

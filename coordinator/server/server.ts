@@ -47,8 +47,10 @@ export interface CoordinatorServerOptions {
   /** False: the coordinator is on its own. */
   readonly isGroup: boolean;
   readonly apiKey: string | undefined;
-  /** Reaches the other members, and workers. */
+  /** Reaches workers. */
   readonly web: WebDoor;
+  /** Reaches other members. @default as `web` */
+  readonly memberWeb?: WebDoor;
   /** Over which requests are handed on to the leader. @default as `web` */
   readonly leaderWeb?: WebDoor;
   readonly validate: ValidateProgram;
@@ -111,7 +113,14 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const deliveries = new Deliveries({ group, client, controller, telemetry, now });
   const injection = new Injection({ group, controller, deliveries, clock });
   const store = checkpointStore(options.checkpointFolder);
-  const checkpoints = new Checkpoints({ group, store, shared: options.sharedCheckpoints, web, apiKey, telemetry });
+  const checkpoints = new Checkpoints({
+    group,
+    store,
+    shared: options.sharedCheckpoints,
+    web: options.memberWeb ?? web,
+    apiKey,
+    telemetry,
+  });
   const policy = options.scaling ?? group.state.scaling;
   const webhook = options.scalingWebhook && startScalingWebhook({ ...options, target: options.scalingWebhook, controller, policy });
   const coordinators = (request: FastifyRequest): string[] => (isGroup ? memberUrls(group) : [urlAskedFor(request)]);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
+import { Certificates } from '../../shared/http/certificates.ts';
 import { listen } from '../../shared/http/listen.ts';
-import { readCertificates, reloadCertificates } from '../../shared/http/reload-certificates.ts';
 import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
@@ -28,6 +28,8 @@ export interface GroupOptions {
   readonly nodeId: number;
   /** The URLs of the first members, in the order of their ids. */
   readonly peerUrls: readonly string[];
+  /** They are at these URLs, whatever the log says: its data were brought to other machines. @default false */
+  readonly areMoved?: boolean;
   readonly clusterId: string;
   /** What members know each other by, 16 bytes or more. */
   readonly key: string;
@@ -41,7 +43,7 @@ export interface StartCoordinatorOptions {
   readonly port: number;
   readonly apiKey: string | undefined;
   readonly tls?: TlsFiles | undefined;
-  /** PEM of the authorities of workers and other members, where the group does not name one. @default those that this machine trusts */
+  /** PEM of the authorities of workers, and of other members where the group does not name one. @default that of the group, else those that this machine trusts */
   readonly tlsCa?: string | undefined;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
@@ -87,32 +89,46 @@ const FORWARDING_CONNECTIONS_MAX = 64;
  */
 export async function startCoordinator(options: StartCoordinatorOptions): Promise<RunningCoordinator> {
   const { telemetry, group, dataDir, apiKey } = options;
-  const tls = options.tls && (await readCertificates(options.tls, telemetry));
+  const certificates = options.tls && (await Certificates.read(options.tls, telemetry));
+  const tls = certificates?.pair;
   const replica = new Replica();
   const clock = (): number => Date.now();
-  const ca = group?.tlsCa ?? options.tlsCa;
-  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca });
+  // Workers and members may have certificates of two authorities; one that is named alone is that of both.
+  const [workersCa, membersCa] = [options.tlsCa ?? group?.tlsCa, group?.tlsCa ?? options.tlsCa];
+  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: workersCa });
+  const memberWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: membersCa });
   const leaderWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
-    ...{ connectMs: 1_000, silenceMs: 15_000, ca, connectionsMax: FORWARDING_CONNECTIONS_MAX },
+    ...{ connectMs: 1_000, silenceMs: 15_000, ca: membersCa, connectionsMax: FORWARDING_CONNECTIONS_MAX },
   });
   // Whom it asks is no member of the group, and shows a certificate that the machine trusts.
   const storeWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 5_000, silenceMs: 15_000 });
   const member = await startMember(options, replica, tls);
   let server: CoordinatorServer | undefined;
   const close = async (): Promise<void> => {
+    certificates?.close();
     server?.drain();
     // While requests under way are still answered: those that come too late for this member are for the one that leads then.
     await handOver(member);
     await server?.close();
     await member.close();
-    await Promise.all([web.close(), leaderWeb.close(), storeWeb.close()]);
+    await Promise.all([web.close(), memberWeb.close(), leaderWeb.close(), storeWeb.close()]);
   };
   try {
     new FormatAgreement({ member, replica, clock, telemetry });
-    if (group) new MemberDirectory({ member, replica, named: peersOf(group), clock });
+    const directory =
+      group && new MemberDirectory({ member, replica, named: peersOf(group), areMoved: group.areMoved === true, clock, telemetry });
     const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], validate } = options;
     server = await createCoordinatorServer({
-      ...{ group: new GroupMember({ member, replica, clock }), isGroup: group !== undefined, apiKey, web, leaderWeb, validate, telemetry },
+      ...{
+        group: new GroupMember({ member, replica, clock }),
+        isGroup: group !== undefined,
+        apiKey,
+        web,
+        memberWeb,
+        leaderWeb,
+        validate,
+        telemetry,
+      },
       ...{
         version: manifest.version,
         workers: options.workers,
@@ -129,10 +145,12 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
     });
     const url = await listen(server.api, { bind: options.bind, port: options.port, what: 'the coordinator' });
     telemetry.report('CoordinatorListening', { url, version: manifest.version });
+    certificates?.watch();
+    directory?.report();
     if (dataDir === undefined) telemetry.report('ClusterStateInMemory', {});
     const { api } = server;
     const renew = async (): Promise<void> => {
-      const pair = await reloadCertificates([api], options.tls, telemetry);
+      const pair = await certificates?.reload([api]);
       if (pair !== undefined) member.renewCertificate(pair);
     };
     return { url, failed: member.failed, reloadCertificates: renew, close };

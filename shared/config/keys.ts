@@ -519,6 +519,15 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'raft.new_addresses',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_RAFT_NEW_ADDRESSES',
+    flag: '--raft-new-addresses',
+    doc: 'The members are at the URLs of --raft-peers, whatever their log says: for the first start after its copy was restored on other machines.',
+    inFile: false,
+  },
+  {
     name: 'raft.data_dir',
     type: 'string',
     unset: 'in memory; --raft needs one',
@@ -561,7 +570,7 @@ export const configKeys = [
     unset: 'members talk in the clear',
     environment: 'CEP_RAFT_TLS_CA',
     flag: '--raft-tls-ca',
-    doc: "PEM file of the authority of the members' certificates (--tls-cert); with it they talk over TLS.",
+    doc: "PEM file of the authority of the members' certificates (--tls-cert); with it they talk over TLS. It is that of the workers too, where --tls-ca names none.",
     inFile: false,
   },
   {

@@ -100,13 +100,17 @@ export const internalEvents = {
     'error',
     'This member was removed from the group and does nothing for it any more: stop it (it can come back with an empty directory, under a number that nobody had)',
   ),
+  RaftAddressesGiven: event<LogFields>(
+    'warn',
+    'Members are taken to be where they are named, whatever the group knows (leave --raft-new-addresses out from the next start on)',
+  ),
+  RaftAddressesDiffer: event<{ peer: number; known: string; named: string }>(
+    'warn',
+    'The group knows a member at another address than the one named, and goes by its own (set --raft-new-addresses where data were brought to other machines)',
+  ),
   RaftPeerConnected: event<{ peer: number }>('info', 'Raft member connected'),
   RaftPeerLost: event<{ peer: number; reason: string }>('warn', 'Raft member out of reach; connecting goes on'),
-  RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>(
-    'warn',
-    'Raft connection refused or broken',
-    (metrics, { connections }) => metrics.count('cep_raft_connections_refused_total', {}, connections),
-  ),
+  RaftConnectionRefused: event<{ remote: string; reason: string; connections: number }>('warn', 'Raft connection refused or broken'),
   RaftLoopStalled: event<{ seconds: number }>('warn', 'Raft thread stood still', (metrics) =>
     metrics.count('cep_raft_loop_stalls_total', {}),
   ),

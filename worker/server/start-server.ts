@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
+import { Certificates } from '../../shared/http/certificates.ts';
 import { listen } from '../../shared/http/listen.ts';
-import { readCertificates, reloadCertificates } from '../../shared/http/reload-certificates.ts';
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
 import type { TlsFiles } from '../../shared/security/tls-files.ts';
@@ -137,7 +137,7 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
   const parts: Parts = { tracing };
   try {
     const { tls, metricsPort, rateLimit = 0, corsOrigins = [] } = options;
-    const pair = tls && (await readCertificates(tls, telemetry));
+    const certificates = tls && (await Certificates.read(tls, telemetry));
     telemetry.metrics.collect('cep_smtp_unverified', () => [{ labels: [], value: options.isSmtpUnverified === true ? 1 : 0 }]);
     const runtime = await createRuntime({
       ...options,
@@ -156,21 +156,22 @@ export async function startServer(options: StartServerOptions = {}, opened?: Ope
         version: manifest.version,
         rateLimit,
         corsOrigins,
-        tls: pair,
+        tls: certificates?.pair,
         hasMetrics: metricsPort !== undefined,
       },
     });
     parts.server = server;
     const urls = await open(server, options, telemetry);
     await runtime.start();
+    certificates?.watch();
     telemetry.report('ServerReady', {});
     parts.cluster?.worker.start();
     let closed: Promise<boolean> | undefined;
     return {
       ...urls,
-      reloadCertificates: async () =>
-        void (await reloadCertificates(server.metrics ? [server.api, server.metrics] : [server.api], tls, telemetry)),
+      reloadCertificates: async () => void (await certificates?.reload(server.metrics ? [server.api, server.metrics] : [server.api])),
       close: (deadlineMs = deadlineMsDefault) => {
+        certificates?.close();
         closed ??= close(parts, deadlineMs);
         return closed;
       },

@@ -24,6 +24,7 @@ export class MemberMetrics {
     gauge('cep_raft_last_index', ({ lastIndex }) => lastIndex);
     gauge('cep_raft_recovering', ({ isRecovering }) => Number(isRecovering));
     gauge('cep_raft_packets_dropped_total', ({ packetsDropped }) => packetsDropped);
+    gauge('cep_raft_connections_refused_total', ({ connectionsRefused }) => connectionsRefused);
     registry.collect('cep_raft_wal_sync_seconds', () => [{ labels: [], value: status().writes }]);
     registry.collect('cep_raft_peer_lag', () => {
       const { members, lastIndex } = status();

@@ -55,6 +55,7 @@ export interface ThreadStatus extends DriverStatus {
   readonly formats: ReadonlyMap<NodeId, number>;
   readonly writes: { readonly counts: readonly number[]; readonly sum: number };
   readonly packetsDropped: number;
+  readonly connectionsRefused: number;
   readonly isRemoved: boolean;
 }
 

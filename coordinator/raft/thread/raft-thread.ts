@@ -3,10 +3,10 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { type MessagePort, parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import { CepError } from '../../../shared/errors/error.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
-import { Debt } from '../../../shared/security/debt.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import type { FieldsOf, InternalEventName } from '../../../shared/telemetry/internal-events.ts';
 import { metrics } from '../../../shared/telemetry/metrics-table.ts';
+import { RepeatedReports } from '../../../shared/telemetry/repeated-reports.ts';
 import { sentError } from '../../../shared/threads/sent-error.ts';
 import type { NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
@@ -26,9 +26,10 @@ import {
 } from './messages.ts';
 
 const statusMs = 250;
-/** So many refused connections are told of at once, then one a second. */
-const refusalsAtOnce = 16;
-const refusalsToldPerMs = 1 / 1_000;
+/** How long refused connections of one machine and reason are counted before they are told again: a member with another key comes back every second. */
+const refusalsCountedMs = 60_000;
+/** So many machines and reasons are counted each for itself at a time: anybody can be refused as often as they like. */
+const refusalKindsMax = 16;
 /** Below it a node does not start: a log that cannot grow is of no use to the group. */
 const freeBytesMin = 67_108_864;
 /** Of a change of members that is refused, in heartbeats: as long as an election takes at most. */
@@ -41,9 +42,11 @@ class RaftThread {
   readonly #setup: ThreadSetup;
   readonly #writes = { counts: new Array<number>(writeBuckets.length + 1).fill(0), sum: 0 };
   #packetsDropped = 0;
-  /** Connections refused and not told of yet. */
-  #refusals = 0;
-  readonly #refusalsTold = new Debt(refusalsToldPerMs);
+  #connectionsRefused = 0;
+  readonly #refusals = new RepeatedReports<{ readonly remote: string; readonly reason: string }>({
+    ...{ everyMs: refusalsCountedMs, kindsMax: refusalKindsMax },
+    tell: (refusal, connections) => this.#event('RaftConnectionRefused', { ...refusal, connections }),
+  });
   #driver: RaftDriver | undefined;
   #peers: PeerConnections | undefined;
   #statusTimer: NodeJS.Timeout | undefined;
@@ -212,7 +215,8 @@ class RaftThread {
       const format = id === nodeId ? formatMax : this.#peers?.formatOf(id);
       if (format !== undefined) formats.set(id, format);
     }
-    return { ...status, formats, writes: this.#writes, packetsDropped: this.#packetsDropped, isRemoved: this.#isRemoved };
+    const counts = { writes: this.#writes, packetsDropped: this.#packetsDropped, connectionsRefused: this.#connectionsRefused };
+    return { ...status, formats, ...counts, isRemoved: this.#isRemoved };
   }
 
   #tellStatus(): void {
@@ -232,6 +236,7 @@ class RaftThread {
     clearInterval(this.#statusTimer);
     await driver.stop();
     await this.#peers?.close();
+    this.#refusals.close();
     this.#post({ kind: 'closed' });
     this.#port.close();
   }
@@ -272,14 +277,11 @@ class RaftThread {
     this.#tellStatus();
   }
 
-  /** Anybody can be refused as often as they like: those that are too many to tell of are counted with the next one told. */
   #connectionRefused(remote: string, reason: string): void {
-    const now = performance.now();
-    this.#refusals++;
-    if (this.#refusalsTold.at(now) > refusalsAtOnce - 1) return;
-    this.#refusalsTold.add(1, now);
-    this.#event('RaftConnectionRefused', { remote, reason, connections: this.#refusals });
-    this.#refusals = 0;
+    this.#connectionsRefused++;
+    // Each connection has a port of its own.
+    const machine = remote.replace(/:\d+$/, '');
+    this.#refusals.count({ remote, reason }, { kind: `${machine} ${reason}`, broader: '' });
   }
 
   #event<N extends InternalEventName>(name: N, fields: FieldsOf<N>): void {

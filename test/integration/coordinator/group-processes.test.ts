@@ -12,13 +12,23 @@ const wait = { timeout: 60_000, interval: 50 };
 
 /** Three processes `cep coordinator --raft`, each with a folder and ports of its own. */
 class Processes {
-  readonly urls: readonly string[];
+  urls: readonly string[];
   readonly #folder: string;
   readonly #running = new Map<number, CepProcess>();
 
   private constructor(folder: string, ports: readonly number[]) {
     this.#folder = folder;
-    this.urls = ports.map((port) => `http://127.0.0.1:${port}`);
+    this.urls = Processes.#urlsOf(ports);
+  }
+
+  static #urlsOf(ports: readonly number[]): readonly string[] {
+    return ports.map((port) => `http://127.0.0.1:${port}`);
+  }
+
+  /** Ends all of them, which have other ports when they are started again. */
+  async move(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.end(id, 'SIGTERM')));
+    this.urls = Processes.#urlsOf(await freePortPairs(this.urls.length));
   }
 
   static async start(folder: string): Promise<Processes> {
@@ -32,7 +42,7 @@ class Processes {
     return `${this.#folder}-${id}`;
   }
 
-  start(id: number): CepProcess {
+  start(id: number, ...more: readonly string[]): CepProcess {
     const port = new URL(this.urls[id - 1] as string).port;
     const args = [
       '--port',
@@ -44,6 +54,7 @@ class Processes {
       this.urls.join(','),
       '--raft-data-dir',
       this.dataDir(id),
+      ...more,
     ];
     const process = new CepProcess(['coordinator', ...args], { env: { CEP_API_KEY: key } });
     this.#running.set(id, process);
@@ -190,6 +201,23 @@ describe('three coordinators', () => {
     const removed = await run('remove', String(follower));
     expect([removed.code, removed.stderr]).toEqual([4, expect.stringContaining(`member ${follower} leads the group`)]);
   }, 90_000);
+
+  it('go on at other addresses when they are told so at one start', async () => {
+    await group.persist('POST', connectors, console('moved'));
+    const before = await group.ask(1, 'GET', `${connectors}?consistency=strong&limit=1000`);
+    await group.move();
+    for (const id of [1, 2, 3]) group.start(id, '--raft-new-addresses');
+    await group.leader();
+    const named = { nodes: group.urls.map((url) => expect.objectContaining({ url, reachable: true })) };
+    const know = async (id: number): Promise<void> =>
+      vi.waitFor(async () => expect((await group.ask(id, 'GET', '/api/v1/cluster/raft')).body).toMatchObject(named), wait);
+    await Promise.all([1, 2, 3].map(know));
+    await Promise.all([1, 2, 3].map((id) => group.end(id, 'SIGTERM')));
+    for (const id of [1, 2, 3]) group.start(id);
+    await group.leader();
+    await Promise.all([1, 2, 3].map(know));
+    expect((await group.ask(3, 'GET', `${connectors}?consistency=strong&limit=1000`)).body).toEqual(before.body);
+  }, 120_000);
 
   it('refuse a member that has lost its data under its old number, which says how to come back', async () => {
     const leader = await group.leader();

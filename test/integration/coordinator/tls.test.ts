@@ -25,8 +25,15 @@ function use(name: string): void {
   for (const part of ['cert', 'key']) copyFileSync(join(certificates, `${name}-${part}.pem`), join(folder, `${part}.pem`));
 }
 
+const pairIn = (place: string, prefix = '') => [
+  '--tls-cert',
+  join(place, `${prefix}cert.pem`),
+  '--tls-key',
+  join(place, `${prefix}key.pem`),
+];
+
 function start(command: string, port: number, ...args: readonly string[]): CepProcess {
-  const tls = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')];
+  const tls = args.includes('--tls-cert') ? [] : pairIn(folder);
   const cep = new CepProcess([command, '--port', String(port), ...tls, ...args], { env });
   running.push(cep);
   return cep;
@@ -55,6 +62,36 @@ describe('a cluster over TLS', () => {
     const deployed = new CepProcess(['groups', 'deploy', file, '--coordinator', url, '--tls-ca', first], { env });
     expect(await deployed.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('running') });
   }, 60_000);
+
+  it('takes workers whose certificates are of another authority than those of its members', async () => {
+    const [workerAt, ...ports] = (await freePortPairs(4)) as [number, ...number[]];
+    const urls = ports.map((port) => `https://127.0.0.1:${port}`);
+    const second = join(certificates, 'second-cert.pem');
+    for (const [index, port] of ports.entries()) {
+      const raft = [
+        '--raft',
+        '--raft-node-id',
+        String(index + 1),
+        '--raft-peers',
+        urls.join(),
+        '--raft-data-dir',
+        join(folder, `raft-${index}`),
+      ];
+      start('coordinator', port, ...raft, '--raft-tls-ca', first, '--tls-ca', second);
+    }
+    const own = pairIn(certificates, 'second-');
+    const worker = start('server', workerAt, '--coordinator', urls.join(), '--worker-id', 'w1', '--tls-ca', first, ...own);
+    await worker.until(({ stderr }) => stderr.includes('"Worker registered"'));
+    const file = join(folder, 'group.json');
+    // One of any two members hands it on to the leader.
+    const deploy = async (url: string, name: string) => {
+      writeFileSync(file, JSON.stringify({ name, pipelines: [{ name: 'p', source: 'stream A = B.emit(x: x)' }] }));
+      return await new CepProcess(['groups', 'deploy', file, '--coordinator', url, '--tls-ca', first], { env }).ended;
+    };
+    for (const [index, url] of urls.slice(1).entries()) {
+      expect(await deploy(url, `g${index}`)).toMatchObject({ code: 0, stdout: expect.stringContaining('running') });
+    }
+  }, 90_000);
 
   it('has a worker say which setting is missing when it cannot trust its coordinator', async () => {
     const [at, workerAt] = (await freePortPairs(2)) as [number, number];

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -90,10 +90,12 @@ describe('the settings of a coordinator', () => {
   });
 
   it('hold the authority by which members talk over TLS', async () => {
-    const path = join(folder, 'authority.pem');
-    await writeFile(path, 'PEM');
-    const settings = await read({ ...inGroup, CEP_TLS_CERT: 'a', CEP_TLS_KEY: 'b', CEP_RAFT_TLS_CA: path });
-    expect(settings.group?.tlsCa).toBe('PEM');
+    const path = new URL('../../integration/server/certificates/first-cert.pem', import.meta.url).pathname;
+    const tls = { ...inGroup, CEP_TLS_CERT: 'a', CEP_TLS_KEY: 'b' };
+    expect((await read({ ...tls, CEP_RAFT_TLS_CA: path })).group?.tlsCa).toBe(await readFile(path, 'utf8'));
+    const other = join(folder, 'authority.pem');
+    await writeFile(other, 'no certificate');
+    await expect(read({ ...tls, CEP_RAFT_TLS_CA: other })).rejects.toThrow(`TLS authority '${other}' cannot be used: it is no PEM file`);
   });
 });
 

@@ -46,6 +46,7 @@ const status: ThreadStatus = {
   formats: new Map(),
   writes: { counts: [], sum: 0 },
   packetsDropped: 0,
+  connectionsRefused: 0,
 };
 
 let thread: RaftThread;
