@@ -29,7 +29,7 @@ export function noteLines({
   return [
     ...shown.map(unreadLine),
     ...(hidden > 0 ? [`${counted(hidden, 'event')} of further types, which no stream reads`] : []),
-    ...unknown.slice(0, TYPES_SHOWN_MAX).map(unknownLine),
+    ...unknownLines(unknown),
     ...(untimed === undefined ? [] : [untimedLine(untimed)]),
     ...(late > 0
       ? [
@@ -59,6 +59,11 @@ export function noteData({ late, unread, unreadTypes: types, unknownMembers: unk
 
 function hintOf(nearest: string | null): object {
   return nearest === null ? {} : { did_you_mean: nearest };
+}
+
+/** A line for each of the most frequent. */
+export function unknownLines(unknown: readonly UnknownMember[]): readonly string[] {
+  return unknown.slice(0, TYPES_SHOWN_MAX).map(unknownLine);
 }
 
 function unknownLine({ member, events, nearest }: UnknownMember): string {

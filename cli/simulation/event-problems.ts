@@ -98,7 +98,11 @@ export class EventProblems {
     return this.#unknown;
   }
 
-  addUnknownMembers(counts: Iterable<readonly [string, number]>): void {
+  addUnknownMembers(names: readonly string[]): void {
+    this.addUnknownCounts(names.map((name) => [name, 1]));
+  }
+
+  addUnknownCounts(counts: Iterable<readonly [string, number]>): void {
     for (const [name, events] of counts) this.#unknown.set(name, events + (this.#unknown.get(name) ?? 0));
   }
 

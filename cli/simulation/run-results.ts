@@ -52,7 +52,7 @@ export class RunResults implements RunSink {
   }
 
   unknownMembers(names: readonly string[]): void {
-    this.problems.addUnknownMembers(names.map((name) => [name, 1] as const));
+    this.problems.addUnknownMembers(names);
   }
 
   /** Shows and counts what came of a piece of the file elsewhere; `linesBefore` is added to the numbers of its lines. */
@@ -68,7 +68,7 @@ export class RunResults implements RunSink {
     problems.addCounted(more);
     const fields = incomplete.fields.map(([key, { count, line }]) => [key, { count, line: line + linesBefore }] as const);
     problems.addIncompleteCounts(incomplete.events, fields);
-    problems.addUnknownMembers(unknown);
+    problems.addUnknownCounts(unknown);
     this.deliveries.add(undelivered);
   }
 }
