@@ -83,6 +83,7 @@ export class InjectCommand extends ClientCommand {
       eventsMax,
       startedAtMs: Date.now() - (await this.#length({ source, schemas })),
       untimed: (fields) => noteUntimed(totals, fields),
+      unknown: (members) => totals.notes.addUnknown(members),
       pace: this.timed ? new Pace(undefined) : undefined,
     };
     for await (const { file, batch } of this.#batches(options)) {

@@ -1,3 +1,4 @@
+import { unknownMembers } from '../../worker/runtime/programs/event-notes.ts';
 import { counted, thousands } from '../counts.ts';
 import { visible } from '../event-text.ts';
 import type { InputNotes } from '../explaining/input-notes.ts';
@@ -17,6 +18,7 @@ export class AnswerNotes {
   readonly #types = new Map<string, { events: number; readonly nearest: string | null }>();
   #incomplete = 0;
   readonly #fields = new Map<string, MissingField>();
+  readonly #unknown = new Map<string, number>();
 
   add(answer: InjectAnswer): void {
     const { events_late: late = 0, watermark, events_unread: unread = 0, events_incomplete: incomplete = 0 } = answer;
@@ -27,10 +29,16 @@ export class AnswerNotes {
     for (const { event_type: type, events, did_you_mean: nearest = null } of answer.unread_types ?? []) {
       this.#types.set(type, { events: events + (this.#types.get(type)?.events ?? 0), nearest });
     }
+    for (const { member, events } of answer.unknown_members ?? []) this.#unknown.set(member, events + (this.#unknown.get(member) ?? 0));
     for (const { event_type, field, events } of answer.incomplete_fields ?? []) {
       const key = `${event_type}.${field}`;
       this.#fields.set(key, { event_type, field, events: events + (this.#fields.get(key)?.events ?? 0) });
     }
+  }
+
+  /** Members that were passed over before the events were sent. */
+  addUnknown(members: readonly string[]): void {
+    for (const member of members) this.#unknown.set(member, 1 + (this.#unknown.get(member) ?? 0));
   }
 
   /** Events, not fields. */
@@ -44,7 +52,10 @@ export class AnswerNotes {
 
   get input(): InputNotes {
     const types = Array.from(this.#types, ([type, of]) => ({ type, ...of })).sort((one, other) => other.events - one.events);
-    return { late: this.#late, watermark: this.#watermark, unread: this.#unread, unreadTypes: types };
+    return {
+      ...{ late: this.#late, watermark: this.#watermark, unread: this.#unread, unreadTypes: types },
+      unknownMembers: unknownMembers(this.#unknown),
+    };
   }
 }
 

@@ -32,6 +32,8 @@ export interface BatchOptions {
   readonly startedAtMs: number;
   /** Takes the fields of each event of a file that says no time. */
   readonly untimed: (fields: Fields) => void;
+  /** Takes the members of an event that mean nothing, and are not sent. */
+  readonly unknown: (members: readonly string[]) => void;
   /** Lets recorded time pass; undefined sends as fast as the server takes it. */
   readonly pace: Pace | undefined;
 }
@@ -98,6 +100,7 @@ async function* batches(
         batch = new OpenBatch();
       }
       if (mustWait) await pace?.wait(result.event.fallbackTime);
+      if (result.unknownMembers !== undefined) options.unknown(result.unknownMembers);
       batch.add(result, eventLine(result, options));
     }
   }

@@ -1,7 +1,9 @@
 import type { InputEvent } from '../../shared/events/event.ts';
 import type { EventSchemas } from '../../shared/events/schema.ts';
 import { jsonLine } from '../../shared/events/writer.ts';
+import { unknownMembers } from '../../worker/runtime/programs/event-notes.ts';
 import { EventLines } from '../event-files/event-lines.ts';
+import { unknownLines } from '../explaining/input-notes.ts';
 import { EventProblems } from '../simulation/event-problems.ts';
 
 /** Events of a file that is played in a loop; of a larger file those at its beginning. */
@@ -33,14 +35,17 @@ export class LoopedEvents {
         const piece = lines.next({ stopAtEvent: false });
         if (!piece) break;
         for (const result of piece.results) {
-          if (result.kind === 'event') events.push(result.event);
-          else if (result.kind === 'invalid') problems.addInvalid(result);
+          if (result.kind === 'event') {
+            events.push(result.event);
+            problems.addUnknownMembers(result.unknownMembers ?? []);
+          } else if (result.kind === 'invalid') problems.addInvalid(result);
           else problems.addUnreadable(result.diagnostic);
         }
       }
     } finally {
       lines.close();
     }
+    for (const line of unknownLines(unknownMembers(problems.unknownMembers))) tell(line);
     if (events.length >= LOOPED_EVENTS_MAX) tell(`${path}: the first ${LOOPED_EVENTS_MAX} events are played, and no others`);
     return new LoopedEvents(events.slice(0, LOOPED_EVENTS_MAX), schemas);
   }

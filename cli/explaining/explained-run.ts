@@ -100,6 +100,7 @@ export class ExplainedRun {
         this.problems.addIncomplete(event.type, admission.incomplete, line);
         this.#notes.incomplete(event.type, admission.incomplete);
       }
+      if (result.unknownMembers !== undefined) this.#notes.unknownMembers(result.unknownMembers);
       if (admission.status === 'valid' && !this.#read.has(event.type)) this.#notes.unread(event.type, 1);
     }
     return true;

@@ -1,12 +1,12 @@
 import { timestampText } from '../../shared/events/time-text.ts';
 import type { UnreadType } from '../../worker/engine/streams/unread-types.ts';
-import type { EventNotes } from '../../worker/runtime/programs/event-notes.ts';
+import type { EventNotes, UnknownMember } from '../../worker/runtime/programs/event-notes.ts';
 import { counted } from '../counts.ts';
 import { clockText, literalText, visible } from '../event-text.ts';
 import type { UntimedEvents } from '../simulation/untimed-events.ts';
 
 /** What of the input could not have the effect that it was to have. All of it is counted; none of it is an error. */
-export interface InputNotes extends Pick<EventNotes, 'late' | 'watermark' | 'unread' | 'unreadTypes'> {
+export interface InputNotes extends Pick<EventNotes, 'late' | 'watermark' | 'unread' | 'unreadTypes' | 'unknownMembers'> {
   /** Undefined when all events have a time. */
   readonly untimed?: UntimedEvents | undefined;
 }
@@ -16,12 +16,20 @@ const TYPES_SHOWN_MAX = 10;
 const EXAMPLE_LENGTH_MAX = 40;
 
 /** A line for each thing to know; none where there is nothing. */
-export function noteLines({ late, watermark, unread, unreadTypes: types, untimed }: InputNotes): readonly string[] {
+export function noteLines({
+  late,
+  watermark,
+  unread,
+  unreadTypes: types,
+  unknownMembers: unknown,
+  untimed,
+}: InputNotes): readonly string[] {
   const shown = types.slice(0, TYPES_SHOWN_MAX);
   const hidden = unread - shown.reduce((sum, { events }) => sum + events, 0);
   return [
     ...shown.map(unreadLine),
     ...(hidden > 0 ? [`${counted(hidden, 'event')} of further types, which no stream reads`] : []),
+    ...unknownLines(unknown),
     ...(untimed === undefined ? [] : [untimedLine(untimed)]),
     ...(late > 0
       ? [
@@ -32,18 +40,35 @@ export function noteLines({ late, watermark, unread, unreadTypes: types, untimed
 }
 
 /** The members that answers and summaries have for the notes. */
-export function noteData({ late, unread, unreadTypes: types, untimed }: InputNotes): object {
+export function noteData({ late, unread, unreadTypes: types, unknownMembers: unknown, untimed }: InputNotes): object {
   return {
     events_late: late,
     events_unread: unread,
     unread_types: types.map(({ type, events, nearest }) => ({
       event_type: type,
       events,
-      ...(nearest === null ? {} : { did_you_mean: nearest }),
+      ...hintOf(nearest),
     })),
     events_untimed: untimed?.count ?? 0,
+    ...(unknown.length === 0
+      ? {}
+      : { unknown_members: unknown.map(({ member, events, nearest }) => ({ member, events, ...hintOf(nearest) })) }),
     ...(untimed?.field?.isTime ? { time_field: untimed.field.name } : {}),
   };
+}
+
+function hintOf(nearest: string | null): object {
+  return nearest === null ? {} : { did_you_mean: nearest };
+}
+
+/** A line for each of the most frequent. */
+export function unknownLines(unknown: readonly UnknownMember[]): readonly string[] {
+  return unknown.slice(0, TYPES_SHOWN_MAX).map(unknownLine);
+}
+
+function unknownLine({ member, events, nearest }: UnknownMember): string {
+  const hint = nearest === null ? '' : ` (did you mean ${visible(nearest)}?)`;
+  return `${counted(events, 'event')} with a member \`${visible(member)}\` beside the fields, which is passed over${hint}`;
 }
 
 function unreadLine({ type, events, nearest }: UnreadType): string {

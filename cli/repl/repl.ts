@@ -7,10 +7,12 @@ import type { Diagnostic } from '../../shared/language/diagnostics/diagnostic.ts
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { inputsOf } from '../../worker/engine/streams/plan-inputs.ts';
 import { readTypesOf } from '../../worker/engine/streams/unread-types.ts';
+import { unknownMembers } from '../../worker/runtime/programs/event-notes.ts';
 import { tableText } from '../client/table.ts';
 import type { Colors } from '../colors.ts';
 import { counted, thousands } from '../counts.ts';
 import { clockText, eventText, visible } from '../event-text.ts';
+import { unknownLines } from '../explaining/input-notes.ts';
 import { diagnosticsText } from '../program/diagnostics.ts';
 import { changesText } from '../session/changes-text.ts';
 import { playFile } from '../session/event-file.ts';
@@ -216,6 +218,8 @@ export class Repl {
     if (result.kind === 'unreadable') throw new CepError('invalid_event', result.diagnostic.message);
     if (result.kind === 'invalid') throw invalidEvent(result);
     const { fallbackTime: _, ...event } = result.event;
+    const unknown = (result.unknownMembers ?? []).map((member) => [member, 1] as const);
+    for (const note of unknownLines(unknownMembers(unknown))) this.#screen.line(note);
     await this.#push(event);
   }
 

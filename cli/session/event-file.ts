@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReadEvent, ReadResult } from '../../shared/events/reading/read-result.ts';
+import { unknownMembers } from '../../worker/runtime/programs/event-notes.ts';
 import { EventLines } from '../event-files/event-lines.ts';
 import { formatByName, requireFiles } from '../event-files/event-source.ts';
+import { unknownLines } from '../explaining/input-notes.ts';
 import { EventProblems } from '../simulation/event-problems.ts';
 import type { ProgramSession } from './program-session.ts';
 
@@ -34,7 +36,7 @@ export async function playFile({ session, path, tell, ready }: PlayOptions): Pro
     for (;;) {
       await lines.ready();
       const piece = lines.next({ stopAtEvent: false });
-      if (!piece) return play.counts;
+      if (!piece) break;
       for (const result of piece.results) play.take(result);
       await session.settled();
       await ready?.();
@@ -43,6 +45,8 @@ export async function playFile({ session, path, tell, ready }: PlayOptions): Pro
   } finally {
     lines.close();
   }
+  for (const line of play.notes()) tell(line);
+  return play.counts;
 }
 
 class FilePlay {
@@ -65,7 +69,13 @@ class FilePlay {
     else this.#refuse(() => this.#problems.addUnreadable(result.diagnostic));
   }
 
-  #push({ event, line }: ReadEvent): void {
+  /** Lines about what of the events had no effect. */
+  notes(): readonly string[] {
+    return unknownLines(unknownMembers(this.#problems.unknownMembers));
+  }
+
+  #push({ event, line, unknownMembers: unknown = [] }: ReadEvent): void {
+    this.#problems.addUnknownMembers(unknown);
     const { admission, outputs } = this.#session.push({ ...event, fallbackTime: this.#timeOf(event.fallbackTime) });
     this.counts.outputs += outputs;
     if (admission.status === 'valid') this.counts.events++;

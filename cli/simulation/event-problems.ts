@@ -27,6 +27,8 @@ export interface SavedProblems {
   readonly incompleteEvents: number;
   /** By `Type.field`. */
   readonly incomplete: readonly (readonly [string, ProblemCount])[];
+  /** Members that mean nothing; absent in what an earlier version has saved. */
+  readonly unknown?: readonly (readonly [string, number])[];
 }
 
 const NONE: ProblemCount = { count: 0, first: '' };
@@ -43,6 +45,7 @@ export class EventProblems {
   #unreadable: ProblemCount;
   #incompleteEvents: number;
   readonly #incomplete: Map<string, ProblemCount>;
+  readonly #unknown: Map<string, number>;
 
   /** `report` takes one or more whole lines without the last line end. */
   constructor(file: string, report: (text: string) => void, saved?: SavedProblems) {
@@ -52,6 +55,7 @@ export class EventProblems {
     this.#unreadable = saved?.unreadable ?? NONE;
     this.#incompleteEvents = saved?.incompleteEvents ?? 0;
     this.#incomplete = new Map(saved?.incomplete);
+    this.#unknown = new Map(saved?.unknown);
   }
 
   get invalid(): number {
@@ -89,6 +93,19 @@ export class EventProblems {
     }
   }
 
+  /** How many events had a member that means nothing, by its name. */
+  get unknownMembers(): ReadonlyMap<string, number> {
+    return this.#unknown;
+  }
+
+  addUnknownMembers(names: readonly string[]): void {
+    this.addUnknownCounts(names.map((name) => [name, 1]));
+  }
+
+  addUnknownCounts(counts: Iterable<readonly [string, number]>): void {
+    for (const [name, events] of counts) this.#unknown.set(name, events + (this.#unknown.get(name) ?? 0));
+  }
+
   /** More of the same, each kind of which has been reported one by one as often as it ever is. */
   addCounted({ invalid, unreadable }: { readonly invalid: number; readonly unreadable: number }): void {
     this.#invalid = { ...this.#invalid, count: this.#invalid.count + invalid };
@@ -123,6 +140,7 @@ export class EventProblems {
       unreadable: this.#unreadable,
       incompleteEvents: this.#incompleteEvents,
       incomplete: [...this.#incomplete],
+      unknown: [...this.#unknown],
     };
   }
 

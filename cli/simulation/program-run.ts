@@ -19,6 +19,8 @@ export interface RunSink {
   unreadable(diagnostic: LineDiagnostic): void;
   /** An event of this type that was taken although it lacks these fields. */
   incomplete(type: string, fields: readonly string[], line: number): void;
+  /** Members of an event that mean nothing. */
+  unknownMembers(names: readonly string[]): void;
 }
 
 export interface RunCounts {
@@ -99,7 +101,7 @@ export class ProgramRun {
     };
   }
 
-  #push({ event, line }: ReadEvent): void {
+  #push({ event, line, unknownMembers }: ReadEvent): void {
     const { sink } = this;
     this.counts.events++;
     sink.event?.(event, this.counts.events, this.#timeOf(event));
@@ -109,6 +111,7 @@ export class ProgramRun {
       return;
     }
     this.counts.processed++;
+    if (unknownMembers !== undefined) sink.unknownMembers(unknownMembers);
     if (admission.incomplete.length > 0) sink.incomplete(event.type, admission.incomplete, line);
   }
 

@@ -51,8 +51,12 @@ export class RunResults implements RunSink {
     this.problems.addIncomplete(type, fields, line);
   }
 
+  unknownMembers(names: readonly string[]): void {
+    this.problems.addUnknownMembers(names);
+  }
+
   /** Shows and counts what came of a piece of the file elsewhere; `linesBefore` is added to the numbers of its lines. */
-  takeRecord({ shown, more, incomplete, undelivered }: PieceRecord, linesBefore: number): void {
+  takeRecord({ shown, more, incomplete, unknown, undelivered }: PieceRecord, linesBefore: number): void {
     const { problems } = this;
     for (const one of shown) {
       if (one instanceof Uint8Array) this.#view.lines?.(one);
@@ -64,6 +68,7 @@ export class RunResults implements RunSink {
     problems.addCounted(more);
     const fields = incomplete.fields.map(([key, { count, line }]) => [key, { count, line: line + linesBefore }] as const);
     problems.addIncompleteCounts(incomplete.events, fields);
+    problems.addUnknownCounts(unknown);
     this.deliveries.add(undelivered);
   }
 }

@@ -7,6 +7,7 @@ import type { Plan } from '../../shared/language/plan/plan.ts';
 import { readTypesOf, unreadTypes } from '../../worker/engine/streams/unread-types.ts';
 import { Answers } from '../../worker/runtime/answers.ts';
 import { loadModels, type Models } from '../../worker/runtime/inference/onnx.ts';
+import { unknownMembers } from '../../worker/runtime/programs/event-notes.ts';
 import { counted } from '../counts.ts';
 import { EventLines, type EventLinesOptions, type EventPosition, type FilesBefore, type LinePlace } from '../event-files/event-lines.ts';
 import { type EventSourceOptions, isReadTwice, isSeekable, requireFiles, STANDARD_INPUT, sourceName } from '../event-files/event-source.ts';
@@ -333,6 +334,7 @@ export class Simulation {
       watermark: time,
       unread,
       unreadTypes: unreadTypes(byType, readTypesOf(plan)),
+      unknownMembers: unknownMembers(this.#results.problems.unknownMembers),
       untimed: await untimedEvents({ paths, reading, events, untimed, time }),
     };
   }

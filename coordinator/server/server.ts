@@ -140,7 +140,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...overviewRoutes({ requests, controller, journal, scaling: policy }),
     ...checkpointRoutes(requests, checkpoints),
     ...connectorRoutes(requests, validate),
-    ...programRoutes(validate),
+    ...programRoutes(requests, validate),
   ];
   const { rateLimit, corsOrigins, allowedHosts, trustedProxies = [], tls } = options;
   const api = await createHttpApp<Operator>({

@@ -30,6 +30,10 @@ class EvtFormat implements LineFormat {
     return this.#scanner.wholeFloats;
   }
 
+  get unknownMembers(): readonly string[] {
+    return this.#scanner.unknownMembers;
+  }
+
   get time(): number {
     return this.#scanner.offset;
   }

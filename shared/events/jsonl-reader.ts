@@ -34,6 +34,10 @@ class JsonlFormat implements LineFormat {
     return this.#scanner.wholeFloats;
   }
 
+  get unknownMembers(): readonly string[] {
+    return this.#scanner.unknownMembers;
+  }
+
   event(text: string, start: number, end: number): LineEvent | undefined {
     return this.#scanner.lineEvent(text, start, end);
   }

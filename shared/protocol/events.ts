@@ -17,7 +17,7 @@ export const eventSchema = Type.Object(
       }),
     ),
   },
-  { description: 'Members other than these are passed over.' },
+  { description: 'Members other than these are passed over, and the answer names them under `unknown_members`.' },
 );
 
 export const eventBatchSchema = Type.Object({ events: Type.Array(eventSchema) }, strict);
@@ -36,6 +36,15 @@ export const unreadTypesSchema = Type.Array(unreadTypeSchema);
 /** Declared fields that events lacked. */
 export const incompleteFieldsSchema = Type.Array(Type.Object({ event_type: Type.String(), field: Type.String(), events: count }, strict));
 
+/** Members of events that mean nothing and were passed over. */
+export const unknownMembersSchema = Type.Array(
+  Type.Object(
+    { member: Type.String(), events: count, did_you_mean: Type.Optional(Type.String({ description: 'What was perhaps meant.' })) },
+    strict,
+  ),
+  { description: 'Members of events beside those that mean something: they were passed over.' },
+);
+
 /** Why events that were taken may have caused nothing. Each member stands in an answer only when there is something to tell. */
 export const eventNotesMembers = {
   events_late: Type.Optional(Type.Integer({ minimum: 1, description: 'Events whose window, run or join had ended.' })),
@@ -44,6 +53,7 @@ export const eventNotesMembers = {
   unread_types: Type.Optional(unreadTypesSchema),
   events_incomplete: Type.Optional(Type.Integer({ minimum: 1, description: 'Events that lacked a declared field.' })),
   incomplete_fields: Type.Optional(incompleteFieldsSchema),
+  unknown_members: Type.Optional(unknownMembersSchema),
 };
 
 export const eventNotesSchema = Type.Object(eventNotesMembers, strict);

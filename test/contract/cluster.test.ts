@@ -250,6 +250,19 @@ describe('a program', () => {
     expect(bad.body).toMatchObject({ valid: false, diagnostics: [{ severity: 'error', line: 1 }] });
     expect(await coordinator.post('/api/v1/cluster/validate', {})).toMatchObject({ status: 400, body: { code: 'validation_error' } });
   });
+
+  it('is checked with the connectors of the cluster, as a group would be', async () => {
+    const path = '/api/v1/cluster/connectors';
+    await coordinator.post(path, { name: 'Checked', connector_type: 'console', params: {} });
+    const validate = (body: object) => coordinator.post('/api/v1/cluster/validate', body).then((answer) => answer.body);
+    expect(await validate({ source: 'stream A = B.to(Checked)' })).toMatchObject({ valid: true });
+    const main = 'import "own.vpl"\nstream A = B.to(Checked)\n';
+    const own = { 'own.vpl': 'connector Checked = console ()\n' };
+    expect(await validate({ source: main, files: own })).toMatchObject({ valid: true });
+    const unknown = await validate({ source: 'stream A = B.to(Other)' });
+    expect([unknown.valid, unknown.diagnostics]).toEqual([false, expect.arrayContaining([expect.objectContaining({ code: 'E030' })])]);
+    await coordinator.request('DELETE', `${path}/Checked`);
+  });
 });
 
 describe('the documentation', () => {

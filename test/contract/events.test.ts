@@ -119,6 +119,29 @@ describe('an answer about events that could have no effect', () => {
   const incomplete = { events_incomplete: 1, incomplete_fields: [{ event_type: 'LoginFailed', field: 'ip', events: 1 }] };
   const late = { events_late: 1, watermark: ahead };
 
+  it('names members that mean nothing, with what was meant', async () => {
+    const path = await service.deploy(rules);
+    const fields = { user: 'ann', ip: '1' };
+    const unknown = { unknown_members: [{ member: 'timestmap', events: 1, did_you_mean: 'timestamp' }] };
+    const one = { event_type: 'LoginFailed', fields, timestmap: 5, id: 'a' };
+    expect((await service.post(`${path}/events`, one)).body).toEqual({ accepted: true, output_events: [], ...unknown });
+    const twice = { events: [one, { event_type: 'LoginFailed', fields, ts: 5, timestmap: 6, whence: 'here' }] };
+    expect((await service.post(`${path}/events-batch`, twice)).body.unknown_members).toEqual([
+      { member: 'timestmap', events: 2, did_you_mean: 'timestamp' },
+      { member: 'ts', events: 1, did_you_mean: 'timestamp' },
+      { member: 'whence', events: 1 },
+    ]);
+    const line = (members: object): string => `${JSON.stringify({ event_type: 'LoginFailed', ...members })}\n`;
+    const lines = async (...all: object[]) => {
+      const type = 'application/x-ndjson';
+      return (await service.post(`${path}/events-batch`, all.map(line).join(''), { headers: { 'content-type': type } })).body
+        .unknown_members;
+    };
+    expect(await lines({ data: fields, timestmap: 5 })).toEqual(unknown.unknown_members);
+    expect(await lines({ fields, data: fields })).toEqual([{ member: 'data', events: 1 }]);
+    expect(await lines({ ...fields, timestmap: 5 }, { fields, timestamp: 5 }, { data: fields, '@timestamp': 5 })).toBeUndefined();
+  });
+
   it('has members for what there is to tell, and no others', async () => {
     const path = await service.deploy(rules);
     const answer = async (...args: Parameters<typeof event>) => (await service.post(`${path}/events`, event(...args))).body;

@@ -331,6 +331,51 @@ describe('POST /api/v1/validate', () => {
     const { status, body } = await service.post('/api/v1/validate', { source: 'stream X = ' });
     expect([status, body.valid, body.diagnostics[0].severity]).toEqual([200, false, 'error']);
   });
+
+  it.each([
+    ['a file outside of the work directory', 'file (path: "../x.jsonl")', 'R.to(C)', 'work directory'],
+    ['a topic that is no file of the work directory', 'file ()', 'R.to(C, topic: "../x.jsonl")', 'work directory'],
+    ['a file to read from outside of it', 'file (path: "/etc/passwd")', 'R.from(C).emit()', 'work directory'],
+    ['a profile that there is not', 'kafka (brokers: ["k:9092"], profile: "none")', 'R.to(C, topic: "t")', 'profile'],
+    [
+      'a profile of a connector that is asked',
+      'http (url: "http://a.example", profile: "none")',
+      'R.enrich(C, key: v, fields: [w]).emit()',
+      'profile',
+    ],
+    ['an address that is none', 'postgres (url: "nowhere", table: "t")', 'R.to(C)', 'no address of a database'],
+  ])('refuses %s, as a deployment does', async (_what, connector, operators, problem) => {
+    const source = `event R:\n    v: int\n\nconnector C = ${connector}\nstream S = ${operators}\n`;
+    const refusal = await deploy({ name: uniqueName(), source });
+    expect(refusal.status).toBeGreaterThanOrEqual(400);
+    expect(refusal.body.error).toContain(problem);
+    const { status, body } = await service.post('/api/v1/validate', { source });
+    const { error: message, hint } = refusal.body;
+    expect([status, body.valid, body.statements]).toEqual([200, false, 3]);
+    const found = { severity: 'error', code: 'E081', line: 4, column: expect.any(Number), message, ...(hint && { hint }) };
+    expect(body.diagnostics).toContainEqual(expect.objectContaining(found));
+  });
+
+  it('names every connector that is refused, once, where it is declared', async () => {
+    const source =
+      'import "parts/bus.vpl"\nconnector Out = file (path: "../x")\nstream S = R.to(Out).to(Bus)\nstream T = R.from(Bus).emit()\n';
+    const files = { 'parts/bus.vpl': '# shared\nconnector Bus = file (path: "/bus")\n' };
+    const { body } = await service.post('/api/v1/validate', { source, files });
+    const errors = body.diagnostics.filter(({ severity }: { severity: string }) => severity === 'error');
+    expect(errors).toMatchObject([
+      { file: 'parts/bus.vpl', line: 2 },
+      { line: 2, message: expect.stringContaining("'../x'") },
+    ]);
+    expect(errors).toHaveLength(2);
+  });
+
+  it('refuses one stream more than the quota has', async () => {
+    const { key } = await service.tenant({ plan: 'free' });
+    const source = Array.from({ length: 6 }, (_, i) => `stream S${i} = Reading.emit()\n`).join('');
+    const { body } = await service.post('/api/v1/validate', { source }, { key });
+    expect(body.valid).toBe(false);
+    expect(body.diagnostics[0]).toMatchObject({ code: 'E095', message: expect.stringContaining('6 streams') });
+  });
 });
 
 describe('POST /reload', () => {

@@ -170,16 +170,20 @@ export interface Pipeline {
   readonly failingConnectors?: readonly string[];
 }
 
-/** A problem of a program, ready to be sent. Lines and columns are 1-based. */
-export interface ProgramDiagnostic {
-  readonly severity: 'error' | 'warning';
-  readonly code: string;
+/** Where something stands in a program. Lines and columns are 1-based. */
+export interface DiagnosticPlace {
   /** The imported file, by the path that names it; absent for the program itself. */
   readonly file?: string;
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
+}
+
+/** A problem of a program, ready to be sent. */
+export interface ProgramDiagnostic extends DiagnosticPlace {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
   readonly message: string;
   readonly hint?: string;
 }
@@ -479,7 +483,10 @@ export interface Pipelines {
    * second later, or once nobody waits any more
    */
   admitProgram(tenant: string, waiting?: Waiting): Promise<void>;
-  /** Checks a program without keeping it; errors and warnings. @throws CepError `validation_error`, `quota_exceeded`, `queue_full`, `not_ready` */
+  /**
+   * Checks a program without keeping it; errors and warnings. It judges what a deployment would, the connectors and the quota of streams
+   * included, and connects nothing. @throws CepError `validation_error`, `quota_exceeded`, `queue_full`, `not_ready`
+   */
   validate(tenant: string, program: SentProgram, waiting?: Waiting): Promise<Validation>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };

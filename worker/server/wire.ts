@@ -1,6 +1,6 @@
 /** The runtime's records as the interface names their members. */
 import type { Static } from 'typebox';
-import type { eventNotesSchema, unreadTypesSchema } from '../../shared/protocol/events.ts';
+import type { eventNotesSchema, unknownMembersSchema, unreadTypesSchema } from '../../shared/protocol/events.ts';
 import type {
   deployedSchema,
   pastReloadsSchema,
@@ -11,7 +11,7 @@ import type {
 import type { diagnosticSchema, topologySchema } from '../../shared/protocol/program.ts';
 import type { tenantCreatedSchema, tenantSchema, usageSchema } from '../../shared/protocol/tenants.ts';
 import type { UnreadType } from '../engine/streams/unread-types.ts';
-import type { EventNotes } from '../runtime/programs/event-notes.ts';
+import type { EventNotes, UnknownMember } from '../runtime/programs/event-notes.ts';
 import type {
   Deployed,
   PastReload,
@@ -132,15 +132,20 @@ function unreadTypeWire({ type, events, nearest }: UnreadType): Static<typeof un
   return { event_type: type, events, ...(nearest === null ? {} : { did_you_mean: nearest }) };
 }
 
+function unknownMemberWire({ member, events, nearest }: UnknownMember): Static<typeof unknownMembersSchema>[number] {
+  return { member, events, ...(nearest === null ? {} : { did_you_mean: nearest }) };
+}
+
 /** Members of an answer that tell why events caused nothing; none when there is nothing to tell. */
 export function eventNotesWire(notes: EventNotes | null): Static<typeof eventNotesSchema> {
   if (notes === null) return {};
-  const { late, watermark, unread, unreadTypes, incomplete, incompleteFields } = notes;
+  const { late, watermark, unread, unreadTypes, incomplete, incompleteFields, unknownMembers } = notes;
   const fields = incompleteFields.map(({ type, field, events }) => ({ event_type: type, field, events }));
   return {
     ...(late === 0 ? {} : { events_late: late, ...(watermark === null ? {} : { watermark }) }),
     ...(unread === 0 ? {} : { events_unread: unread, unread_types: unreadTypes.map(unreadTypeWire) }),
     ...(incomplete === 0 ? {} : { events_incomplete: incomplete, incomplete_fields: fields }),
+    ...(unknownMembers.length === 0 ? {} : { unknown_members: unknownMembers.map(unknownMemberWire) }),
   };
 }
 

@@ -67,13 +67,22 @@ function resultOf({ accepted, errors, ...notes }: Injected, outputs: readonly Ou
   };
 }
 
-function notesOf({ unread_types: unread = [], incomplete_fields: incomplete = [], events_late: late = 0 }: Partial<Injected>): string[] {
+function notesOf({
+  unread_types: unread = [],
+  incomplete_fields: incomplete = [],
+  unknown_members: unknown = [],
+  events_late: late = 0,
+}: Partial<Injected>): string[] {
   return [
     ...unread.map(({ event_type: type, events, did_you_mean: meant }) => {
       const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
       return `${plural(events, 'event')} of type ${type}, which no stream reads${hint}`;
     }),
     ...incomplete.map(({ event_type: type, field, events }) => `${type}.${field} is missing in ${plural(events, 'event')}`),
+    ...unknown.map(({ member, events, did_you_mean: meant }) => {
+      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      return `${plural(events, 'event')} with a member ${member} beside the fields, which is passed over${hint}`;
+    }),
     ...(late === 0 ? [] : [`${plural(late, 'event')} too late for a window, a run or a join`]),
   ];
 }

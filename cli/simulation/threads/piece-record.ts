@@ -35,6 +35,8 @@ export interface Recorded {
   /** Problems beyond those that are ever reported one by one. */
   readonly more: { readonly invalid: number; readonly unreadable: number };
   readonly incomplete: IncompleteCounts;
+  /** Members that mean nothing, with the events that have them. */
+  readonly unknown: readonly (readonly [string, number])[];
   readonly undelivered: readonly (readonly [string, number])[];
 }
 

@@ -21,6 +21,7 @@ export class PieceRecorder implements RunSink {
   #invalid = 0;
   #unreadable = 0;
   #incompleteEvents = 0;
+  #unknown = new Map<string, number>();
   #incomplete = new Map<string, { readonly count: number; readonly line: number }>();
 
   constructor(plan: Plan, { isJson, isQuiet, hasColors }: ViewStyle) {
@@ -37,12 +38,14 @@ export class PieceRecorder implements RunSink {
       ...this.#display.take(),
       more: { invalid: Math.max(0, this.#invalid - REPORTED_MAX), unreadable: Math.max(0, this.#unreadable - REPORTED_MAX) },
       incomplete: { events: this.#incompleteEvents, fields: [...this.#incomplete] },
+      unknown: [...this.#unknown],
       undelivered: this.#deliveries.save(),
     };
     this.#deliveries = new Deliveries(this.#plan, this.#view);
     this.#failures = new Map();
     this.#invalid = this.#unreadable = this.#incompleteEvents = 0;
     this.#incomplete = new Map();
+    this.#unknown = new Map();
     return recorded;
   }
 
@@ -76,6 +79,10 @@ export class PieceRecorder implements RunSink {
 
   unreadable(diagnostic: LineDiagnostic): void {
     if (++this.#unreadable <= REPORTED_MAX) this.#display.add({ kind: 'unreadable', diagnostic });
+  }
+
+  unknownMembers(names: readonly string[]): void {
+    for (const name of names) this.#unknown.set(name, 1 + (this.#unknown.get(name) ?? 0));
   }
 
   incomplete(type: string, fields: readonly string[], line: number): void {

@@ -2,6 +2,8 @@ import type { Static } from 'typebox';
 import { withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
 import { type validateRequestSchema as requestSchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Connector } from '../../state/cluster-state.ts';
+import { connectorsOf } from '../../state/queries.ts';
+import type { ClusterRequests } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 
 type SentProgram = Static<typeof requestSchema>;
@@ -13,13 +15,13 @@ export type ValidateProgram = (program: SentProgram, waiting: { readonly signal:
 /** As the cluster would run it: with these connectors of its own. */
 export function validateWith(
   validate: ValidateProgram,
-  { source, connectors, signal }: { readonly source: string; readonly connectors: readonly Connector[]; readonly signal: AbortSignal },
+  { connectors, signal, ...sent }: SentProgram & { readonly connectors: readonly Connector[]; readonly signal: AbortSignal },
 ): Promise<Validation> {
   const named = connectors.map(({ name, type, parameters }) => ({ name, connector_type: type, params: parameters }));
-  return validate({ source: withConnectors(source, named) }, { signal });
+  return validate({ ...sent, source: withConnectors(sent.source, named, Object.values(sent.files ?? {})) }, { signal });
 }
 
-export function programRoutes(validate: ValidateProgram): readonly ClusterRoute[] {
+export function programRoutes({ group }: ClusterRequests, validate: ValidateProgram): readonly ClusterRoute[] {
   return [
     clusterRoute({
       method: 'POST',
@@ -31,7 +33,7 @@ export function programRoutes(validate: ValidateProgram): readonly ClusterRoute[
       body: validateRequestSchema,
       success: { 200: validationSchema },
       errors: ['quota_exceeded', 'queue_full', 'not_ready'],
-      handle: ({ body, signal }) => validate(body, { signal }),
+      handle: ({ body, signal }) => validateWith(validate, { ...body, connectors: connectorsOf(group.state), signal }),
     }),
   ];
 }

@@ -62,6 +62,11 @@ export class EvtScanner extends TextScanner {
     return this.isJson ? this.json.wholeFloats : this.floats;
   }
 
+  /** Of an event in JSON: members that mean nothing. */
+  get unknownMembers(): readonly string[] {
+    return this.isJson ? this.json.unknownMembers : [];
+  }
+
   /** Why no schema could admit the event of the line just read. */
   get problem(): ValueProblem | undefined {
     return this.isJson ? this.json.problem : this.problemUnless((field) => this.times.has(this.currentType, field));

@@ -1,4 +1,5 @@
 import { PLAIN_TIME_LENGTHS, readEventTime, readPlainTime } from '../event-time.ts';
+import { unknownMembers } from '../unknown-members.ts';
 import type { Value, ValueMap } from '../value.ts';
 import * as is from './characters.ts';
 import { JsonScanner } from './json-scanner.ts';
@@ -29,11 +30,14 @@ export class JsonEventScanner extends JsonScanner {
   /** The object under `data`. */
   private data: ValueMap | undefined;
   private floats: string[] = [];
+  private unknown: readonly string[] = [];
+  private readonly timeField: string | undefined;
 
   constructor(options: ReaderOptions = {}) {
     super();
     this.markFloats = options.markFloats ?? false;
     this.times = new TimeFields(options);
+    this.timeField = options.timeField;
   }
 
   /** Why no schema could admit the event just read. */
@@ -49,6 +53,11 @@ export class JsonEventScanner extends JsonScanner {
   /** The fields that hold a whole number written as a float. */
   get wholeFloats(): readonly string[] {
     return this.floats;
+  }
+
+  /** Members beside the object with the fields that mean nothing. */
+  get unknownMembers(): readonly string[] {
+    return this.unknown;
   }
 
   /** The type, as far as the object was read; empty when it has not been seen. */
@@ -83,6 +92,7 @@ export class JsonEventScanner extends JsonScanner {
     this.data = undefined;
     if (this.flat.size > 0) this.flat = new Map();
     if (this.floats.length > 0) this.floats = [];
+    if (this.unknown.length > 0) this.unknown = [];
   }
 
   private object(): void {
@@ -146,6 +156,7 @@ export class JsonEventScanner extends JsonScanner {
     if (isFlatType) outside.delete('type');
     const fields = this.data ?? outside;
     if (fields === outside) this.flat = new Map();
+    else this.unknown = unknownMembers(outside, this.timeField);
     return { type, fields, timestamp: this.times.stated(fields, { timestamp: this.envelopeTime(), outside }) };
   }
 

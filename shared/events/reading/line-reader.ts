@@ -21,6 +21,8 @@ export interface LineFormat {
   /** The type in the line, as far as it was read; empty when it has not been seen. */
   readonly typeSoFar: string;
   readonly wholeFloats: readonly string[];
+  /** Members of the event that mean nothing. */
+  readonly unknownMembers: readonly string[];
   /** What an event that nothing gives a time takes over from the lines before it. */
   time: number;
   /** The time, in epoch milliseconds, of an event that nothing else gives one. Called once for each event, in order. */
@@ -100,7 +102,10 @@ export class LineReader implements MovableReader, LineHandler {
     const problem = this.#format.problem;
     if (problem) return { kind: 'invalid', line, type, field: printPath(problem.path), message: problem.message };
     const input: InputEvent = timestamp === undefined ? { type, fields, fallbackTime } : { type, fields, timestamp, fallbackTime };
-    return this.#markFloats ? this.#marked({ kind: 'event', event: input, line }) : { kind: 'event', event: input, line };
+    const { unknownMembers } = this.#format;
+    const result: ReadEvent =
+      unknownMembers.length === 0 ? { kind: 'event', event: input, line } : { kind: 'event', event: input, line, unknownMembers };
+    return this.#markFloats ? this.#marked(result) : result;
   }
 
   #marked(result: ReadEvent): ReadEvent {

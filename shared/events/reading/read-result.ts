@@ -11,6 +11,8 @@ export interface ReadEvent {
   readonly line: number;
   /** With `markFloats`: the fields that hold a whole number written as a float (`7.0`, `1e3`), which a `Value` cannot tell. */
   readonly wholeFloats?: readonly string[];
+  /** Members beside its fields that mean nothing and were passed over. @default there are none */
+  readonly unknownMembers?: readonly string[];
 }
 
 /** A line that can be read, and whose event no schema could admit: an unsafe integer, say, or more nesting than allowed. */

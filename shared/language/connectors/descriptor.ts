@@ -16,6 +16,8 @@ export interface ConnectorDescriptor {
   readonly kinds?: TopicKinds;
   /** A broker needs a topic: `.from` must find one, `.to` falls back to the stream's name (W041). */
   readonly broker: boolean;
+  /** What a sink keeps under these names is the event's own: a field of such a name has no place of its own beside it (W054). @default it has */
+  readonly ownNames?: readonly string[];
   readonly summary: string;
   /** For each role that is built: what becomes of events when either side, or the way between them, fails. A sentence. */
   readonly guarantees?: Readonly<Partial<Record<ConnectorRole, string>>>;

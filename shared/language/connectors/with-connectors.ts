@@ -10,12 +10,12 @@ export interface NamedConnector {
 
 /**
  * The program with declarations of the connectors that it names and does not declare. They stand behind its end, so that every position in
- * it stays what it was.
+ * it stays what it was. `imported`: texts of the files that it imports, whose connectors are its own.
  */
-export function withConnectors(source: string, connectors: readonly NamedConnector[]): string {
+export function withConnectors(source: string, connectors: readonly NamedConnector[], imported: readonly string[] = []): string {
   const named = connectors.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(source));
   if (named.length === 0) return source;
-  const declared = new Set(declaredIn(source));
+  const declared = new Set([source, ...imported].flatMap(declaredIn));
   const added = named.filter(({ name }) => !declared.has(name)).map(declarationOf);
   return added.length === 0 ? source : `${source.replace(/\n*$/, '\n')}\n${added.join('\n')}\n`;
 }

@@ -80,6 +80,22 @@ describe('a simulation without alerts', () => {
     }
   });
 
+  it('names members beside the fields that mean nothing however they are read', async () => {
+    const lines = Array.from(
+      { length: 60 },
+      (_, n) => `{"event_type":"LoginOk","${n % 3 === 0 ? 'timestmap' : 'timestamp'}":${n},"id":"${n}","data":{"user":"u"}}`,
+    );
+    for (const flags of ways.filter((way) => !way.includes('--verbose'))) {
+      expect(await summary('members.jsonl', `${lines.join('\n')}\n`, ...flags), flags.join(' ')).toMatchObject({
+        events_processed: 60,
+        unknown_members: [{ member: 'timestmap', events: 20, did_you_mean: 'timestamp' }],
+      });
+    }
+    expect(await simulated('members.jsonl', `${lines.join('\n')}\n`)).toContain(
+      '  20 events with a member `timestmap` beside the fields, which is passed over (did you mean timestamp?)',
+    );
+  });
+
   it('counts what was late, and says where time stands', async () => {
     const events = `@12959s ${failed('cas')}\n@1s ${failed('ann')}\n@2s LoginOk { user: "ann" }\n`;
     const lines = await simulated('late.evt', events);

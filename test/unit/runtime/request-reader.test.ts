@@ -23,6 +23,7 @@ describe('the reader of requests', () => {
         ['a', 'x'],
       ],
       timestamp: undefined,
+      unknownMembers: [],
     });
   });
 

@@ -43,6 +43,23 @@ function isSame(one: SourceSettings, other: SourceSettings): boolean {
   return isSameReplica && settingsText(one) === settingsText(other);
 }
 
+/** A connector as a pipeline reads it. @throws CepError `connector_error` */
+export function settingsOfUse(
+  { id, parameters, textFields, declaredFields }: SourceUse,
+  declared: ConnectorSettings,
+  reader: Pick<PipelineSourcesOptions, 'environment' | 'pipelineId'> & { readonly replica?: PipelineReplica | undefined },
+): SourceSettings {
+  const { environment, pipelineId, replica } = reader;
+  const settings = withUse(withProfile(declared, environment), parameters);
+  const own = {
+    ...settingsOfReplica(settings, replica?.index ?? 0),
+    subscription: `${pipelineId}-${id}`,
+    textFields,
+    ...(declaredFields && { declaredFields }),
+  };
+  return replica === undefined ? own : { ...own, replica: readingOf(replica, id) };
+}
+
 /** The sources of one pipeline: what its program reads with `.from`. */
 export class PipelineSources {
   readonly #options: PipelineSourcesOptions;
@@ -86,21 +103,10 @@ export class PipelineSources {
     for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
   }
 
-  #settingsOf(
-    { id, connector, parameters, textFields, declaredFields }: SourceUse,
-    declared: ConnectorSettings | undefined,
-  ): SourceSettings {
-    if (declared === undefined) throw new CepError('connector_error', `connector '${connector}' is not declared by the program`);
+  #settingsOf(use: SourceUse, declared: ConnectorSettings | undefined): SourceSettings {
+    if (declared === undefined) throw new CepError('connector_error', `connector '${use.connector}' is not declared by the program`);
     const { environment, pipelineId, replica } = this.#options;
-    const reader = replica?.();
-    const settings = withUse(withProfile(declared, environment), parameters);
-    const own = {
-      ...settingsOfReplica(settings, reader?.index ?? 0),
-      subscription: `${pipelineId}-${id}`,
-      textFields,
-      ...(declaredFields && { declaredFields }),
-    };
-    return reader === undefined ? own : { ...own, replica: readingOf(reader, id) };
+    return settingsOfUse(use, declared, { environment, pipelineId, replica: replica?.() });
   }
 
   #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {

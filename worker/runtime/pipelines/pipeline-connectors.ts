@@ -1,5 +1,6 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { canConnect } from '../../../shared/language/connectors/table.ts';
+import type { ConnectorUses } from '../../connectors/connector-problems.ts';
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { settingsOf } from '../../connectors/registry.ts';
@@ -25,14 +26,14 @@ export class PipelineConnectors {
   }
 
   /** Opens those of a program in the place of those before. @throws CepError `connector_error`; then nothing has changed */
-  readonly connect = ({ connectors, sinks, sends, sources, lookups = [] }: ProgramSummary): void => {
-    const types = new Map(connectors.map(({ name, type }) => [name, type]));
+  readonly connect = (summary: ProgramSummary): void => {
+    const { connectors: settings, sinks, sends, sources, lookups } = usesOf(summary);
+    const types = new Map(settings.map(({ name, type }) => [name, type]));
     const typeOf = (name: string): string => types.get(name) ?? '';
     const unreadable = sources.find(({ connector }) => !canConnect(typeOf(connector), 'source'))?.connector;
     if (unreadable !== undefined) throw cannot(unreadable, `read from connectors of type ${typeOf(unreadable)}`, readHint);
     const unasked = lookups.find((name) => !canConnect(typeOf(name), 'enrich'));
     if (unasked !== undefined) throw cannot(unasked, `look anything up in connectors of type ${typeOf(unasked)} (.enrich)`, lookupHint);
-    const settings = connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters));
     this.#sources.check(settings, sources);
     this.#lookups.check(settings, lookups);
     this.#sinks.configure(settings, sinks, sends);
@@ -41,6 +42,11 @@ export class PipelineConnectors {
     if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);
     this.#undelivered = null;
   };
+}
+
+/** What a program does with its connectors, as the code of connectors takes it. */
+export function usesOf({ connectors, sources, sinks, sends = [], lookups = [] }: ProgramSummary): ConnectorUses {
+  return { connectors: connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters)), sources, sinks, sends, lookups };
 }
 
 const readHint = 'leave .from out and send the events to the pipeline (POST .../events, cep inject)';

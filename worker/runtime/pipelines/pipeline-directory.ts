@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
+import { connectorProblems } from '../../connectors/connector-problems.ts';
 import { isChosen, type LetterFilter } from '../../connectors/delivery/dead-letters.ts';
 import { webhookEvents } from '../../connectors/http/webhook-body.ts';
 import type { SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
@@ -39,10 +40,11 @@ import type { Admission } from '../tenants/event-meter.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
 import { CLUSTER_TENANT, SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
-import type { CheckReply } from '../threads/messages.ts';
+import type { CheckReply, ProgramSummary } from '../threads/messages.ts';
 import { WarmEngine } from '../threads/warm-engine.ts';
 import { countEvents } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
+import { usesOf } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { Reservations } from './reservations.ts';
 import type { PipelineDefinition } from './runtime-storage.ts';
@@ -55,6 +57,9 @@ const CHANGES_MAX = 4;
 const CHANGE_LONG_MS = 250;
 /** How much of the time a tenant's pipelines may be under change; the server's own tenant may do as much as it likes. */
 const CHANGE_SHARE = { part: 0.2, savedMsMax: 300, isUnbounded: (tenant: string) => tenant === SERVER_TENANT };
+
+/** Where what is wrong with a program as a whole is shown. */
+const BEGINNING = { line: 1, column: 1, endLine: 1, endColumn: 1 } as const;
 
 export interface DirectoryContext extends PipelineContext {
   readonly checks: ProgramChecks;
@@ -193,13 +198,8 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     if (program === null) throw programError(diagnostics);
     if (statements === 0)
       throw new CepError('validation_error', 'the program is empty', { hint: 'write at least one stream', details: [] });
-    const { maxStreamsPerPipeline: max } = account.tenant.quota;
-    if (program.summary.streams.length > max) {
-      throw new CepError(
-        'quota_exceeded',
-        `the program has ${program.summary.streams.length} streams, and the quota of the tenant is ${max}`,
-      );
-    }
+    const tooMany = streamsOverQuota(program.summary, account);
+    if (tooMany !== undefined) throw tooMany;
     return { program, diagnostics };
   }
 
@@ -215,8 +215,23 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   }
 
   async validate(tenant: string, sent: SentProgram, waiting: Waiting = {}): Promise<Validation> {
-    const { statements, diagnostics } = await this.#check(this.#context.tenants.account(tenant), sent, waiting);
-    return { statements, diagnostics };
+    const account = this.#context.tenants.account(tenant);
+    const { statements, diagnostics, program, connectorPlaces } = await this.#check(account, sent, waiting);
+    if (program === null) return { statements, diagnostics };
+    const { summary } = program;
+    const tooMany = streamsOverQuota(summary, account);
+    const connectors = connectorProblems(usesOf(summary), this.#context.environmentOf(tenant)).map(
+      ({ connector, error: { message, hint } }): ProgramDiagnostic => ({
+        severity: 'error',
+        code: 'E081',
+        ...(connectorPlaces[connector] ?? BEGINNING),
+        message,
+        ...(hint === undefined ? {} : { hint }),
+      }),
+    );
+    const overQuota: ProgramDiagnostic[] =
+      tooMany === undefined ? [] : [{ severity: 'error', code: 'E095', ...BEGINNING, message: tooMany.message }];
+    return { statements, diagnostics: [...overQuota, ...connectors, ...diagnostics] };
   }
 
   list(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number } {
@@ -514,6 +529,12 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
 function newDefinition({ text, summary }: CheckedProgram): Omit<PipelineDefinition, 'id' | 'tenantId' | 'name'> {
   const now = Date.now();
   return { program: text, summary, version: 1, labels: {}, createdAt: now, updatedAt: now, isStopped: false, error: null };
+}
+
+function streamsOverQuota({ streams }: ProgramSummary, { tenant: { quota } }: TenantAccount): CepError | undefined {
+  const { maxStreamsPerPipeline: max } = quota;
+  if (streams.length <= max) return undefined;
+  return new CepError('quota_exceeded', `the program has ${streams.length} streams, and the quota of the tenant is ${max}`);
 }
 
 function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {

@@ -15,7 +15,7 @@ import { inputsOf } from '../../engine/streams/plan-inputs.ts';
 import type { CheckRequest } from '../checking/check-message.ts';
 import { PlainBodies } from '../requests/plain-bodies.ts';
 import { RequestReader } from '../requests/request-reader.ts';
-import type { ProgramDiagnostic } from '../service.ts';
+import type { DiagnosticPlace, ProgramDiagnostic } from '../service.ts';
 import type { CheckReply, ProgramConnector, ProgramSummary, ProgramText } from '../threads/messages.ts';
 import { ImportReader, storedImports } from './program-files.ts';
 import { mainName, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
@@ -41,10 +41,11 @@ function checkAndStart({ program, folder, streamsMax }: CheckRequest): CheckRepl
   const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, place));
   const outside = result.plan === null ? [] : modelsOutside(result.plan, place);
   if (result.plan === null || outside.length > 0)
-    return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null };
+    return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null, connectorPlaces: {} };
   if (result.plan.streams.length <= streamsMax) requireStart(result.plan);
   const text: ProgramText = { source, files: imports.files, ...(path === undefined ? {} : { path }) };
-  return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) } };
+  const connectorPlaces = Object.fromEntries(result.plan.connectors.map(({ name, origin }) => [name, placeOf(origin, place)]));
+  return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) }, connectorPlaces };
 }
 
 /** Everything that is done before the first event: constants, generated code, readers. @throws CepError */
@@ -82,21 +83,28 @@ function checkText(source: string, { folder, path }: ProgramPlace, options: Chec
 }
 
 /** A diagnostic as it is sent. A file is named by its path in the folder of the program. */
-function sendable({ severity, code, message, hint, source, span }: Diagnostic, { folder, path }: ProgramPlace): ProgramDiagnostic {
-  const start = source.position(span.start);
-  const end = source.position(span.end);
+function sendable({ severity, code, message, hint, source, span }: Diagnostic, place: ProgramPlace): ProgramDiagnostic {
+  const { folder } = place;
   const shown = (text: string): string => text.replaceAll(`${rootOf(folder)}/`, '');
   const advice = code === 'E097' ? folderHint(folder) : hint;
   return {
     severity,
     code,
+    ...placeOf({ source, span }, place),
+    message: shown(message),
+    ...(advice === undefined ? {} : { hint: shown(advice) }),
+  };
+}
+
+function placeOf({ source, span }: Pick<Diagnostic, 'source' | 'span'>, { folder, path }: ProgramPlace): DiagnosticPlace {
+  const start = source.position(span.start);
+  const end = source.position(span.end);
+  return {
     ...(source.name === mainName(folder, path) ? {} : { file: relative(rootOf(folder), source.name) }),
     line: start.line,
     column: start.column,
     endLine: end.line,
     endColumn: end.column,
-    message: shown(message),
-    ...(advice === undefined ? {} : { hint: shown(advice) }),
   };
 }
 

@@ -1,5 +1,14 @@
+import { meantMember } from '../../../shared/events/unknown-members.ts';
 import type { EngineCounters } from '../../engine/engine.ts';
 import { type UnreadType, unreadTypes } from '../../engine/streams/unread-types.ts';
+
+/** A member of events that means nothing. */
+export interface UnknownMember {
+  readonly member: string;
+  readonly events: number;
+  /** What was perhaps meant; null where nothing is near. */
+  readonly nearest: string | null;
+}
 
 /** What became of events that were taken, besides what they caused: why they may have caused nothing. */
 export interface EventNotes {
@@ -11,16 +20,25 @@ export interface EventNotes {
   readonly unreadTypes: readonly UnreadType[];
   readonly incomplete: number;
   /** Of the first hundred declared fields that were missing. */
+  /** Of the first hundred members that mean nothing and were passed over, the most frequent first. */
+  readonly unknownMembers: readonly UnknownMember[];
   readonly incompleteFields: readonly { readonly type: string; readonly field: string; readonly events: number }[];
 }
 
 const NAMED_MAX = 100;
+
+/** By how many events have them. */
+export function unknownMembers(counts: Iterable<readonly [member: string, events: number]>): readonly UnknownMember[] {
+  const found = Array.from(counts, ([member, events]) => ({ member, events, nearest: meantMember(member) }));
+  return found.sort((one, other) => other.events - one.events);
+}
 
 /** Collects the notes of events that an engine takes. */
 export class CollectedNotes {
   readonly #lateBefore: number;
   #unread = 0;
   readonly #unreadTypes = new Map<string, number>();
+  readonly #unknown = new Map<string, number>();
   #incomplete = 0;
   readonly #fields = new Map<string, { readonly type: string; readonly field: string; events: number }>();
 
@@ -35,6 +53,13 @@ export class CollectedNotes {
     if (count !== undefined || this.#unreadTypes.size < NAMED_MAX) this.#unreadTypes.set(type, (count ?? 0) + events);
   }
 
+  unknownMembers(names: readonly string[]): void {
+    for (const name of names) {
+      const count = this.#unknown.get(name);
+      if (count !== undefined || this.#unknown.size < NAMED_MAX) this.#unknown.set(name, (count ?? 0) + 1);
+    }
+  }
+
   incomplete(type: string, fields: readonly string[]): void {
     this.#incomplete++;
     for (const field of fields) {
@@ -47,7 +72,7 @@ export class CollectedNotes {
 
   /** Whether there is something to tell. `eventsLate`: what the engine has counted by now. */
   isSome(eventsLate: number): boolean {
-    return eventsLate - this.#lateBefore + this.#unread + this.#incomplete > 0;
+    return eventsLate - this.#lateBefore + this.#unread + this.#incomplete + this.#unknown.size > 0;
   }
 
   /** `read`: the event types that some stream reads. */
@@ -57,6 +82,7 @@ export class CollectedNotes {
       watermark: time,
       unread: this.#unread,
       unreadTypes: unreadTypes(this.#unreadTypes, read),
+      unknownMembers: unknownMembers(this.#unknown),
       incomplete: this.#incomplete,
       incompleteFields: [...this.#fields.values()],
     };

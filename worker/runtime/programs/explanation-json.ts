@@ -8,7 +8,7 @@ import type { EventNotes } from './event-notes.ts';
  * as epoch milliseconds.
  */
 export function explanationJson(explanation: Explanation, notes: EventNotes): string {
-  const { late, watermark, unread, unreadTypes, incomplete, incompleteFields } = notes;
+  const { late, watermark, unread, unreadTypes, incomplete, incompleteFields, unknownMembers } = notes;
   const input = {
     eventsLate: late,
     watermark,
@@ -16,6 +16,9 @@ export function explanationJson(explanation: Explanation, notes: EventNotes): st
     unreadTypes: unreadTypes.map(({ type, events, nearest }) => ({ eventType: type, events, ...(nearest && { didYouMean: nearest }) })),
     eventsIncomplete: incomplete,
     incompleteFields: incompleteFields.map(({ type, field, events }) => ({ eventType: type, field, events })),
+    ...(unknownMembers.length > 0 && {
+      unknownMembers: unknownMembers.map(({ member, events, nearest }) => ({ member, events, ...(nearest && { didYouMean: nearest }) })),
+    }),
   };
   return write({ ...explanation, input });
 }

@@ -4,6 +4,7 @@ import * as is from '../../../shared/events/reading/characters.ts';
 import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
 import { printPath, UnreadableText } from '../../../shared/events/reading/scan-problem.ts';
 import { TimeFields } from '../../../shared/events/reading/time-fields.ts';
+import { unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
 import type { InjectFormat } from '../service.ts';
 
@@ -15,6 +16,8 @@ export interface RequestEvent {
   readonly fields: ValueMap;
   /** Epoch ms. */
   readonly timestamp: number | undefined;
+  /** Members that mean nothing and were passed over. */
+  readonly unknownMembers: readonly string[];
 }
 
 export interface RequestProblem {
@@ -204,7 +207,14 @@ class RequestScanner extends JsonScanner {
     if (timestamp === null)
       return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(stated ?? null)}` };
     const outside = this.flat.size > 0 ? this.flat : fields;
-    return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }) };
+    return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }), unknownMembers: this.unknownIn(fields) };
+  }
+
+  /** Those of the object that the fields do not stand in themselves. */
+  private unknownIn(fields: ValueMap): readonly string[] {
+    const isDataUnread = this.data !== undefined && fields !== this.data && !this.flat.has('data');
+    const unknown = unknownMembers(this.flat, this.#timeField);
+    return isDataUnread ? [...unknown, 'data'] : unknown;
   }
 
   private flatType(): Value {

@@ -148,6 +148,7 @@ export class HostedEngine {
     outcome.processed++;
     this.#idle.observe(type, arrived);
     this.#count(type, 1);
+    if (entry.unknownMembers.length > 0) this.#notes.unknownMembers(entry.unknownMembers);
     if (admission.incomplete.length > 0) this.#countIncomplete(type, admission.incomplete);
   }
 
@@ -249,6 +250,7 @@ export class HostedEngine {
       watermark: time,
       unread: eventsUnread,
       unreadTypes: unreadTypes(byType, this.#read),
+      unknownMembers: [],
       incomplete: eventsIncomplete,
       incompleteFields: fields.flat(),
     };

@@ -5,7 +5,7 @@ import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import type { LogEntry } from '../../engine/engine.ts';
 import type { EventNotes } from '../programs/event-notes.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
-import type { InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
+import type { DiagnosticPlace, InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
 
 /**
  * What the API thread and an engine thread say to each other. Bytes are transferred; everything else is small, or comes in
@@ -56,6 +56,8 @@ export interface CheckReply {
   readonly statements: number;
   /** Null when the program cannot run. */
   readonly program: { readonly text: ProgramText; readonly summary: ProgramSummary } | null;
+  /** Where its connectors are declared, by name. */
+  readonly connectorPlaces: Readonly<Record<string, DiagnosticPlace>>;
 }
 
 interface CallBase<K extends string> {

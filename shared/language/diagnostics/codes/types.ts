@@ -72,7 +72,8 @@ export const TYPE_CODES = {
   }),
   E081: error({
     title: 'wrong parameter',
-    explanation: 'A parameter has the wrong type, is out of range, is not known before the program runs, or is given twice.',
+    explanation:
+      'A parameter has the wrong type, is out of range, is not known before the program runs, or is given twice. Where a server checks, it also names what that server does not have: a file outside of its work directory, a profile, an address.',
     example: program(ORDER, 'stream Some = Order.limit("ten").emit()'),
     fix: program(ORDER, 'stream Some = Order.limit(10).emit()'),
   }),

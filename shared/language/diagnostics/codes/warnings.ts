@@ -217,4 +217,20 @@ export const WARNING_CODES = {
       '    .emit(first: a.ip, others: count(b))',
     ),
   }),
+  W054: warning({
+    title: "field with the name of the event's own column",
+    explanation:
+      'A table keeps the id, the type and the time of each event in the columns `id`, `event_type` and `timestamp`. A field of one of these ' +
+      'names has no column of its own: it stands in `data`, and nowhere when the table has no such column.',
+    example: program(
+      ORDER,
+      'connector Table = postgres (url: "postgres://cep@db.example.com/shop", table: "orders")',
+      'stream Large = Order.where(amount > 100).emit(id: id, amount: amount).to(Table)',
+    ),
+    fix: program(
+      ORDER,
+      'connector Table = postgres (url: "postgres://cep@db.example.com/shop", table: "orders")',
+      'stream Large = Order.where(amount > 100).emit(order_id: id, amount: amount).to(Table)',
+    ),
+  }),
 } as const;

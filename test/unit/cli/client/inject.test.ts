@@ -178,6 +178,25 @@ describe('cep inject --file', () => {
     });
   });
 
+  it('tells of members that mean nothing, which it does not send and a server passes over', async () => {
+    const file = folder.write('members.jsonl', '{"event_type":"Login","timestmap":5,"data":{"user":"a"}}\n');
+    server.on(route, {
+      json: {
+        ...accepted(1).json,
+        unknown_members: [
+          { member: 'timestmap', events: 1 },
+          { member: 'odd', events: 1 },
+        ],
+      },
+    });
+    const { stdout } = await server.cep(['inject', 'p_1', '--file', file, '--json']);
+    expect(JSON.parse(stdout).unknown_members).toEqual([
+      { member: 'timestmap', events: 2, did_you_mean: 'timestamp' },
+      { member: 'odd', events: 1 },
+    ]);
+    expect(events()).toEqual([{ event_type: 'Login', data: { user: 'a' } }]);
+  });
+
   it('leaves the time to an event that says it itself', async () => {
     const file = folder.write('timed.evt', '@1s Login { user: "a", timestamp: 1700000000000 }\n');
     await server.cep(['inject', 'p_1', '--file', file]);

@@ -34,6 +34,13 @@ it('leaves times alone that events state themselves, and tells of lines that are
   expect(timesOf(events.lines({ from: 0, to: 1, baseMs: 0 }))).toEqual([Date.parse('2026-01-02T03:04:05Z')]);
 });
 
+it('tells of members that mean nothing', async () => {
+  const told: string[] = [];
+  const text = '{"event_type":"A","timestmap":1,"data":{}}\n'.repeat(2);
+  await LoopedEvents.read(work.write('members.jsonl', text), open, (line) => told.push(line));
+  expect(told).toEqual(['2 events with a member `timestmap` beside the fields, which is passed over (did you mean timestamp?)']);
+});
+
 it('wants a folder with programs', async () => {
   expect(await work.cep(['dev', './missing'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cep init FOLDER') });
   expect(await work.cep(['dev', './missing', '--rate', 'x'])).toMatchObject({ exitCode: 2 });

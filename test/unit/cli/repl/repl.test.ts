@@ -14,6 +14,14 @@ async function type(...lines: readonly string[]): Promise<string> {
 
 const declared = ['event A:', '    x: int', '', 'stream S = A', '    .where(x > 3)', '    .emit(x: x)'];
 
+it('tells of members of an event that mean nothing, typed or in a file', async () => {
+  const event = '{"event_type":"A","timestmap":5,"data":{"x":1}}';
+  const file = work.write('members.jsonl', `${event}\n`.repeat(2));
+  const [typed, played] = (await type('event A:', '    x: int', '', `:event ${event}`, `:events ${file}`)).match(/^.*timestmap.*$/gm) ?? [];
+  expect(typed).toBe('1 event with a member `timestmap` beside the fields, which is passed over (did you mean timestamp?)');
+  expect(played).toBe('2 events with a member `timestmap` beside the fields, which is passed over (did you mean timestamp?)');
+});
+
 it('adds what is typed to the program, sends events and shows what comes of them', async () => {
   expect(await type(...declared, ':event A { x: 5 }', ':event A(7)', ':event A { x: 1 }', ':event B {}')).toBe(
     'ok, 0 streams\nadded: S\n[now] S { x: 5 }\n[now] S { x: 7 }\nno output\nno stream reads B\n',

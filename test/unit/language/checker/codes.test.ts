@@ -90,7 +90,8 @@ describe('every diagnostic code', () => {
       7:30 W050 \`Activity\` gives a row of the very \`Logout\` before it too, which comes right behind it and ends the run at once (begin with the stream itself, \`Activity where .. as a\`, or leave \`Logout\` out of \`Activity\`; if this row is meant, nothing is wrong)
       5:74 W051 \`n\` is never 0 here: an empty window gives no result (what did not happen is a pattern: \`Login as a -> NOT Login where .. within 5m\`)
       7:19 W052 event \`Login\` declares no field \`usr\` (did you mean \`user\`?)
-      7:5 W053 \`.longest()\` says how a closure gives its matches, and this pattern has none (leave it out, or let a step repeat: \`X+\`)"
+      7:5 W053 \`.longest()\` says how a closure gives its matches, and this pattern has none (leave it out, or let a step repeat: \`X+\`)
+      5:70 W054 \`Table\` keeps the event's own \`id\` in the column of that name, and the field in \`data\` alone, if the table has it (give it another name, as in \`.emit(own_id: id)\`)"
     `);
   });
 });

@@ -181,3 +181,29 @@ test('a list holds texts alone', () => {
     '`brokers` must be an array of texts, or one text with commas',
   ]);
 });
+
+describe('a field that goes to a table', () => {
+  const found = (chain: string, parameters = ''): string[] =>
+    checkText(
+      `event Order:\n    id: str\n    amount: int\nconnector T = postgres (url: "postgres://a@b/c", table: "t"${parameters})\nstream S = Order${chain}`,
+    )
+      .diagnostics.filter(({ code }) => code === 'W054')
+      .map(printed);
+
+  test.each([
+    ['.emit(id: id).to(T)', '`id`'],
+    ['.emit(amount: amount, timestamp: timestamp, event_type: "x").to(T)', '`timestamp`, `event_type`'],
+    ['.emit().to(T)', '`id`'],
+    ['.where(amount > 1).to(T)', '`id`'],
+    ['.emit(order: id).fork(a: .emit(id: order).to(T), b: .to(T))', '`id`'],
+  ])('is warned of where the column of its name is the event’s own: %s', (chain, names) => {
+    expect(found(chain)).toEqual([expect.stringContaining(`the event's own ${names} in`)]);
+  });
+
+  test('is right with another name, and where it goes before what the event has of that name', () => {
+    expect(found('.emit(order_id: id).to(T)')).toEqual([]);
+    expect(found('.emit(id: id).to(T, format: flat)')).toEqual([]);
+    expect(found('.emit(id: id).to(T)', ', format: flat')).toEqual([]);
+    expect(found('.emit(id: id).to(console)')).toEqual([]);
+  });
+});

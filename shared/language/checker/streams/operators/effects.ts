@@ -1,9 +1,10 @@
+import type { Value } from '../../../../events/value.ts';
 import type { Argument, Expression } from '../../../ast/nodes.ts';
 import type { PlanExpression } from '../../../plan/plan.ts';
 import { STR } from '../../../plan/types.ts';
 import { expressionOf, lowerExpression, lowerNamed, lowerProcessCall } from '../../lower.ts';
 import { recordShape, unionShape } from '../../scopes.ts';
-import { connectorFor, declaredTopic, sinkParametersFor, topicIn } from '../connector-uses.ts';
+import { connectorFor, declaredTopic, sinkParametersFor, topicIn, type UsedConnector } from '../connector-uses.ts';
 import { messageTemplate } from '../message-template.ts';
 import { expressionFor, itemsFor, textFor } from '../operator-arguments.ts';
 import { scopeOf, withFields } from '../stage.ts';
@@ -92,11 +93,33 @@ export const lowerTo: LowerOperator = (at) => {
   const given = lowerGiven(at, 'topic');
   if (!connector) return passing(at);
   const parameters = sinkParametersFor(at.call, connector);
+  warnOfOwnNames(at, connector, parameters);
   const spelled = topicIn(parameters, connector.descriptor);
   const topic = given ?? (spelled === undefined ? null : { kind: 'constant' as const, value: spelled, type: STR });
   const byName = !topic && !connector.registered && connector.descriptor?.broker === true && declaredTopic(connector) === undefined;
   return passing(at, planOf(at, 'to', { connector: connector.name, topic: byName ? streamTopic(at) : topic, parameters }));
 };
+
+/** With `format: flat` a field goes before what the event has of its name. */
+function warnOfOwnNames(
+  { call, stage, context }: Position,
+  { name, descriptor, declared }: UsedConnector,
+  used: ReadonlyMap<string, Value>,
+): void {
+  const own = descriptor?.ownNames ?? [];
+  if (stage.rows.kind !== 'plain' || (used.get('format') ?? declared.get('format')) === 'flat') return;
+  const taken = stage.rows.shape.fields.flatMap((field) => (own.includes(field.name) ? [field.name] : []));
+  const [first] = taken;
+  if (first === undefined) return;
+  const names = taken.map((each) => `\`${each}\``).join(', ');
+  const isOne = taken.length === 1;
+  context.report(
+    'W054',
+    call.node.span,
+    `\`${name}\` keeps the event's own ${names} in the ${isOne ? 'column' : 'columns'} of that name, and the ${isOne ? 'field' : 'fields'} in \`data\` alone, if the table has it`,
+    `give ${isOne ? 'it' : 'them'} another name, as in \`.emit(own_${first}: ${first})\``,
+  );
+}
 
 function streamTopic({ call, context, draft }: Position): PlanExpression {
   const { name } = draft.symbol;

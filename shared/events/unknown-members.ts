@@ -1,0 +1,20 @@
+import { nearestName } from '../language/diagnostics/nearest-name.ts';
+
+/** Members of an event beside its fields. */
+const MEMBERS = ['event_type', 'fields', 'data', 'timestamp', 'id'];
+const READ: ReadonlySet<string> = new Set(['event_type', 'type', 'timestamp', '@timestamp', 'id']);
+/** What others call the time of an event. */
+const TIME_WORDS = /^(?:ts|time|date|datetime|event_?time|occurred_?at|created_?at)$/i;
+
+const NONE: readonly string[] = [];
+
+/** Members beside an object with the fields of an event that mean nothing: they are passed over. `timeField`: the one that says its time. */
+export function unknownMembers(beside: ReadonlyMap<string, unknown>, timeField: string | undefined): readonly string[] {
+  if (beside.size === 0) return NONE;
+  return [...beside.keys()].filter((name) => !READ.has(name) && name !== timeField);
+}
+
+/** What whoever wrote such a name perhaps meant; null when nothing is near. */
+export function meantMember(name: string): string | null {
+  return nearestName(name, MEMBERS) ?? (TIME_WORDS.test(name) ? 'timestamp' : null);
+}
