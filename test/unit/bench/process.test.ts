@@ -64,7 +64,9 @@ describe('figures of the process', () => {
       seconds: 1.25,
       workers: 2,
     });
-    expect(readSummary('Duration: 0.5s\nWorkers used:     1 (stream S is a pattern; one thread takes all events in order)\n').workers).toBe(1);
+    expect(readSummary('Duration: 0.5s\nWorkers used:     1 (stream S is a pattern; one thread takes all events in order)\n').workers).toBe(
+      1,
+    );
     expect(() => readSummary('nothing')).toThrow('no summary of a simulation');
   });
 });
