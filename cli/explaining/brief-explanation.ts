@@ -1,7 +1,7 @@
 import type {
   Attempt,
-  ExplainedEvent,
   Explanation,
+  HeldEvent,
   JoinExplanation,
   PatternExplanation,
   RunExplanation,
@@ -83,6 +83,6 @@ function joinText({ sides, problems }: JoinExplanation): string | null {
   return lacking.length === 0 ? null : `the join lacks ${lacking.join(' and ')}`;
 }
 
-function shortEvent({ type, time, fields }: ExplainedEvent): string {
-  return `${eventText(type, fields, plain)} at ${timeText(time)}`;
+function shortEvent({ type, time, fields }: HeldEvent): string {
+  return time === null ? eventText(type, fields, plain) : `${eventText(type, fields, plain)} at ${timeText(time)}`;
 }

@@ -4,8 +4,8 @@ import type {
   Candidate,
   Decision,
   EndedRunExplanation,
-  ExplainedEvent,
   Explanation,
+  HeldEvent,
   JoinExplanation,
   PatternExplanation,
   RunExplanation,
@@ -141,8 +141,9 @@ class ExplanationText {
     ];
   }
 
-  #event({ type, time, fields }: ExplainedEvent): string {
-    return `${this.#colors.dim(timeText(time))} ${eventText(type, fields, this.#colors)}`;
+  #event({ type, time, fields }: HeldEvent): string {
+    const when = time === null ? 'at a time that is not kept' : timeText(time);
+    return `${this.#colors.dim(when)} ${eventText(type, fields, this.#colors)}`;
   }
 }
 

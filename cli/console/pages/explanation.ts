@@ -30,6 +30,11 @@ export interface ExplainedEvent {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** Of an event that a run holds: null where the engine does not keep the time. */
+interface HeldEvent extends Omit<ExplainedEvent, 'time'> {
+  readonly time: number | null;
+}
+
 export interface Candidate {
   readonly event: ExplainedEvent;
   readonly problem: string;
@@ -49,7 +54,7 @@ export interface Run {
   readonly key: string | null;
   readonly steps_taken: number;
   readonly steps: number;
-  readonly held: readonly { readonly name: string; readonly count: number; readonly event: ExplainedEvent }[];
+  readonly held: readonly { readonly name: string; readonly count: number; readonly event: HeldEvent }[];
   readonly waits_for: readonly WaitingStep[];
 }
 
@@ -100,14 +105,16 @@ export interface Attempt {
 
 /** The events that a run holds, as points of time. */
 export function heldEvents({ held }: Run): readonly TimePoint[] {
-  return held.map(({ name, count, event }) => ({
-    key: name,
-    timeMs: event.time,
-    text: `${name}: ${count > 1 ? `${countText(count)} events, the last ` : ''}${eventText(event)}`,
-  }));
+  let timeMs = held[0]?.event.time ?? 0;
+  return held.map(({ name, count, event }) => {
+    // It came somewhere behind the one before.
+    timeMs = event.time ?? timeMs;
+    const when = event.time === null ? ' at a time that is not kept' : '';
+    return { key: name, timeMs, text: `${name}: ${count > 1 ? `${countText(count)} events, the last ` : ''}${eventText(event)}${when}` };
+  });
 }
 
-export function eventText({ type, fields }: ExplainedEvent): string {
+export function eventText({ type, fields }: HeldEvent): string {
   const members = Object.entries(fields).map(([name, value]) => `${name}: ${valueText(value)}`);
   return members.length === 0 ? type : `${type} { ${members.join(', ')} }`;
 }

@@ -109,7 +109,7 @@ export class PatternMatcher {
   }
 
   inspect(): PatternView {
-    return { kind: 'pattern', runs: this.#store.all(), first: this.#space.initial.enabledSteps };
+    return { kind: 'pattern', runs: this.#store.all(), first: this.#space.initial.enabledSteps, hasTime: () => true };
   }
 
   get activeRuns(): number {

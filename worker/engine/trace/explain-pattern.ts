@@ -67,15 +67,17 @@ function explainRun(evidence: PatternEvidence, run: PartialMatch): RunExplanatio
     key: key === '' ? null : key,
     stepsTaken: stepsTaken(captures),
     steps: plan.steps.filter((step) => !step.negated).length,
-    held: heldSteps(plan, captures),
+    held: heldSteps(evidence, run),
     waitsFor: [...enabledSteps, ...absences],
   };
 }
 
-function heldSteps(plan: PatternPlan, captures: Captures): readonly HeldStep[] {
+function heldSteps({ plan, view }: PatternEvidence, run: PartialMatch): readonly HeldStep[] {
   return plan.steps.flatMap((step) => {
-    const capture = captures[step.slot] ?? null;
-    return capture === null ? [] : [{ name: stepName(step), count: capture.length, event: eventOf(capture.row) }];
+    const capture = run.progress.captures[step.slot] ?? null;
+    if (capture === null) return [];
+    const event = eventOf(capture.row);
+    return [{ name: stepName(step), count: capture.length, event: view.hasTime(run, step.slot) ? event : { ...event, time: null } }];
   });
 }
 

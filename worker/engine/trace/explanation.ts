@@ -58,7 +58,12 @@ export interface HeldStep {
   /** Events that a closure holds; 1 for any other step. */
   readonly count: number;
   /** The last of them. */
-  readonly event: ExplainedEvent;
+  readonly event: HeldEvent;
+}
+
+/** What a run keeps of an event: without `explain` the fields that are read later, and the time where it is needed. */
+export interface HeldEvent extends Omit<ExplainedEvent, 'time'> {
+  readonly time: number | null;
 }
 
 /** A step that would take the next event, or a `NOT` in force. */

@@ -8,4 +8,6 @@ export interface PatternView {
   readonly runs: readonly PartialMatch[];
   /** The steps that open a run. */
   readonly first: readonly EnabledStep[];
+  /** Whether a run has the time of the last event of a step: of what nothing reads later, generated code keeps nothing. */
+  readonly hasTime: (run: PartialMatch, slot: number) => boolean;
 }

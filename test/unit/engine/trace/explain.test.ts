@@ -314,6 +314,31 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
     expect(engine.explain('W').attempts).toEqual([]);
   });
 
+  it('does not give an event of which generated code keeps nothing the time of another one', () => {
+    const declared = ['A', 'B', 'C'].map((name) => `event ${name}:\n    id: int\n    user: str\n`).join('');
+    const steps = 'A as a -> B where id == a.id as b -> C where id == a.id and timestamp > b.timestamp as c';
+    const program = `${declared}stream S = ${steps}\n    .emit(id: a.id)\nstream T = ${steps.replace(' and timestamp > b.timestamp', '')}\n    .emit(id: a.id)\n`;
+    const { engine } = run(
+      program,
+      [
+        ['A', 10, { id: 1, user: 'ann' }],
+        ['B', 20, { id: 1, user: 'ann' }],
+      ],
+      {},
+    );
+    const held = (stream: string): unknown => engine.explain(stream).pattern?.furthest?.held.map(({ name, event }) => [name, event.time]);
+    expect([held('S'), held('T')]).toEqual([
+      [
+        ['a', 10],
+        ['b', 20],
+      ],
+      [
+        ['a', 10],
+        ['b', null],
+      ],
+    ]);
+  });
+
   it('remembers the last 1,000 keys', () => {
     const many = Array.from({ length: 1_500 }, (_, i): Event => ['A', i, { k: i }]);
     const { engine } = run('stream S = A.partition_by(k).where(k < 0).limit(1)\n', many);

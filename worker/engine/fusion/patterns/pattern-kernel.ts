@@ -16,7 +16,7 @@ import type { AutomatonState } from './automaton.ts';
 import { FlatRunIndex } from './flat-run-index.ts';
 import { FlatRuns } from './flat-runs.ts';
 import { type FusedRun, RunLists } from './fused-run.ts';
-import { keptIn, partialMatchOf, type RunClass, runOf } from './kept-matches.ts';
+import { hasTimeOf, keptIn, partialMatchOf, type RunClass, runOf } from './kept-matches.ts';
 import type { KernelForm } from './kernel-form.ts';
 import { type KeyedRuns, keyedRuns } from './keyed-runs.ts';
 import { OpenRuns, TimedRuns } from './open-runs.ts';
@@ -488,7 +488,9 @@ export class PatternKernel implements Source, Kernel {
   }
 
   inspect(): PatternView {
-    return { kind: 'pattern', runs: this.#partialMatches(), first: this.#form.automaton.space.initial.enabledSteps };
+    const { initial } = this.#form.automaton.space;
+    const hasTime = (run: PartialMatch, slot: number): boolean => hasTimeOf(run, slot, this.#form);
+    return { kind: 'pattern', runs: this.#partialMatches(), first: initial.enabledSteps, hasTime };
   }
 }
 
