@@ -488,7 +488,8 @@ export class Placement {
   /**
    * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice. `stateFormat`:
    * the latest that may be written, which a worker may have come for since the last heartbeat.
-   * @throws CepError `stale_epoch`, `pipeline_not_running`; `storage_unavailable` when it could not be committed: then it goes on running
+   * @throws CepError `stale_epoch`; `pipeline_not_running`, also when its pipeline has failed before it was done, and it with that;
+   * `storage_unavailable` when it could not be committed: then it goes on running
    */
   close(epoch: number, stateFormat = this.#stateFormat): Promise<HeldPlacement> {
     this.#requireEpoch(epoch);
@@ -503,6 +504,7 @@ export class Placement {
       });
       if (!isSaved && this.#life === life) {
         await this.#goOn(life);
+        this.#running(epoch);
         throw notSaved();
       }
       this.#lease.end();
@@ -526,8 +528,14 @@ export class Placement {
     });
   }
 
+  /** A pipeline that has failed has refused batches that its receipts have: only another life takes them again. */
   async #goOn(life: Life): Promise<void> {
-    await life.pipeline.start();
+    try {
+      if (life.pipeline.status === 'failed') throw new Error(life.pipeline.view().error ?? 'the pipeline has failed');
+      await life.pipeline.start();
+    } catch (error) {
+      if (this.#life === life) this.#fail(error);
+    }
     if (this.#life !== life) return;
     this.#status = 'running';
     this.#isSilent = false;
