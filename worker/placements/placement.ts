@@ -53,6 +53,13 @@ export interface PlacementWorld {
   readonly fenced: (placementId: string) => void;
 }
 
+export interface PlacementOptions {
+  /** See `writeStatesIn`. */
+  readonly stateFormat: number;
+  /** When another one of the same id, which is not to be here any more, has ended. @default there is none */
+  readonly before: Promise<unknown> | undefined;
+}
+
 /** One life of the pipeline here: from a checkpoint, or from nothing, until it is closed for good, fenced or given up. */
 interface Life {
   readonly store: CheckpointStore;
@@ -90,12 +97,12 @@ export class Placement {
   /** In which states are saved from now on. */
   #stateFormat: number;
   /** Changes of which only one may be under way. */
-  #change: Promise<unknown> = Promise.resolve();
+  #change: Promise<unknown>;
 
-  /** @param stateFormat See `writeStatesIn`. */
-  constructor(id: string, request: PlacementRequest, world: PlacementWorld, stateFormat: number) {
+  constructor(id: string, request: PlacementRequest, world: PlacementWorld, { stateFormat, before }: PlacementOptions) {
     this.id = id;
     this.#stateFormat = stateFormat;
+    this.#change = before ?? Promise.resolve();
     this.#request = request;
     this.#world = world;
     this.#begin();
@@ -239,10 +246,11 @@ export class Placement {
     this.#world.changed();
   }
 
-  /** It is not to be here any more. */
-  drop(): void {
+  /** It is not to be here any more. Resolves when nothing of it is under way: what was about to start has been given up then. */
+  drop(): Promise<unknown> {
     this.#abandon('the placement is not here any more');
     this.#status = 'fenced';
+    return this.#change;
   }
 
   #mayDeliver(): boolean {
