@@ -316,6 +316,7 @@ export class Placement {
         placementId: this.id,
         coordinators,
         epoch: () => this.epoch,
+        isOver: () => end.aborted,
         onCommit: () => {
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
           this.#world.changed();
