@@ -318,6 +318,7 @@ export class Placement {
         epoch: () => this.epoch,
         isOver: () => end.aborted,
         onCommit: () => {
+          outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
           this.#world.changed();
         },
@@ -341,6 +342,7 @@ export class Placement {
       ...{ post: this.#world.post, wait: this.#world.wait, now: this.#world.now },
       saved: (checkpoint?.placed?.routed ?? []) as SavedOutbox,
       onChange: () => pipeline?.outputsChanged(),
+      saveUntil: (isSaved) => this.#saveUntil(() => isSaved() || !this.#isAtWork, end),
     });
     outbox.setRoutes(this.#request.routes);
     pipeline = await host.place({
@@ -452,6 +454,12 @@ export class Placement {
       this.#nextSave ??= this.#saveSoon(end);
       isSaved = await this.#nextSave;
     }
+  }
+
+  /** Checkpoints of it can be made. */
+  get #isAtWork(): boolean {
+    const { status } = this;
+    return status === 'running' || status === 'degraded';
   }
 
   /** Saves, again and again if need be, until that is so or the life is over. */
