@@ -53,7 +53,7 @@ export interface PlacementWorld {
   readonly fenced: (placementId: string) => void;
 }
 
-export interface PlacementOptions {
+interface PlacementOptions {
   /** See `writeStatesIn`. */
   readonly stateFormat: number;
   /** When another one of the same id, which is not to be here any more, has ended. @default there is none */
