@@ -159,7 +159,10 @@ const resultSchema = Type.Object({
 });
 
 export const deliveryAnswerSchema = Type.Object({
-  received: Type.Integer({ minimum: 0, description: 'The last batch of the source that is part of the state.' }),
+  received: Type.Integer({
+    minimum: 0,
+    description: 'The last batch of the source: of injected events that is part of the state, of another placement that was taken in.',
+  }),
   durable: Type.Integer({ minimum: 0, description: 'The last one that is part of a committed checkpoint: it is not asked for again.' }),
   results: Type.Array(resultSchema),
 });

@@ -12,6 +12,8 @@ export interface CoordinatorRequest {
   /** For one try. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
+  /** Whether a good answer says what it has to: one that does not is none, and comes from something between us. @default it always does */
+  readonly isAnswer?: (bytes: Buffer) => boolean;
 }
 
 export interface CoordinatorAnswer {
@@ -70,8 +72,9 @@ export class CoordinatorClient {
       const url = this.url;
       try {
         const answer = await this.#askOne(url, request);
-        if (answer.status < 500 && !elsewhere.has(answer.code ?? '')) return answer;
-        last = `${url}: ${answer.status} ${answer.message ?? ''}`;
+        const isAnswer = answer.status >= 300 || (request.isAnswer?.(answer.bytes) ?? true);
+        if (isAnswer && answer.status < 500 && !elsewhere.has(answer.code ?? '')) return answer;
+        last = `${url}: ${answer.status} ${isAnswer ? (answer.message ?? '') : 'with what no coordinator says'}`;
       } catch (error) {
         last = `${url}: ${reasonOf(error)}`;
       }

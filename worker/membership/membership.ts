@@ -1,4 +1,5 @@
-import type { Static } from 'typebox';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { RemoteClock } from '../../shared/clock/remote-clock.ts';
 import type {
   heartbeatAnswerSchema,
@@ -10,6 +11,16 @@ import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '
 import { Lease } from './lease.ts';
 
 export type HeartbeatReport = Omit<Static<typeof heartbeatRequestSchema>, 'incarnation' | 'clock_ms'>;
+
+/** What is read of answers, no narrower than need be: whoever refuses them has no lease. Members that a later version adds are not looked at. */
+const [number, texts] = [Type.Number(), Type.Array(Type.String())];
+const registrations = Compile(Type.Object({ heartbeat_interval_secs: number, coordinators: texts }));
+const acknowledgements = Compile(
+  Type.Object({
+    ...{ lease_ms: number, fenced: texts, coordinators: texts },
+    ...{ clock_ms: Type.Optional(number), state_format: Type.Optional(number) },
+  }),
+);
 type Registered = Static<typeof registeredSchema>;
 type Acknowledged = Static<typeof heartbeatAnswerSchema>;
 
@@ -147,7 +158,7 @@ export class Membership {
   /** Gives the time until the next try, or until the first heartbeat. */
   async #register(): Promise<number> {
     const { identity, coordinators, say } = this.#options;
-    const answer = await this.#ask({ method: 'POST', path: '/workers/register', body: identity });
+    const answer = await this.#ask({ method: 'POST', path: '/workers/register', body: identity, isAnswer: isOf(registrations) });
     if (this.#isOver) return 0;
     if (answer instanceof NoCoordinator) say.notRegistered(coordinators.url, answer.message);
     else if (answer.status === 201) return this.#registered(json<Registered>(answer));
@@ -179,7 +190,8 @@ export class Membership {
     const sentAt = clock.now();
     const path = `/workers/${encodeURIComponent(identity.worker_id)}/heartbeat`;
     const body = { incarnation: identity.incarnation, clock_ms: clock.wall(), ...reported };
-    const answer = await this.#ask({ method: 'POST', path, body, deadlineMs: Math.max(HEARTBEAT_ANSWER_MS_MIN, this.#intervalMs / 2) });
+    const deadlineMs = Math.max(HEARTBEAT_ANSWER_MS_MIN, this.#intervalMs / 2);
+    const answer = await this.#ask({ method: 'POST', path, body, deadlineMs, isAnswer: isOf(acknowledgements) });
     if (this.#isOver) return 0;
     this.#isFailing = answer instanceof NoCoordinator || answer.status !== 200;
     if (answer instanceof NoCoordinator) {
@@ -228,6 +240,17 @@ export class Membership {
     const ceiling = Math.min(max, BACKOFF_MS_FIRST * 2 ** Math.min(this.#failures++, 20));
     return ceiling / 2 + (this.#options.clock.random() * ceiling) / 2;
   }
+}
+
+/** Whether bytes are JSON of the shape. */
+function isOf(shape: { readonly Check: (value: unknown) => boolean }): (bytes: Buffer) => boolean {
+  return (bytes) => {
+    try {
+      return shape.Check(JSON.parse(bytes.toString('utf8')));
+    } catch {
+      return false; // It is no JSON.
+    }
+  };
 }
 
 function json<T>({ bytes }: CoordinatorAnswer): T {

@@ -22,7 +22,9 @@ export interface BatchResult {
 }
 
 export interface DeliveryResult {
+  /** The last batch of the source that is part of the state; of another placement, that was taken in. */
   readonly received: number;
+  /** The last one that is in a committed checkpoint. */
   readonly durable: number;
   readonly results: readonly BatchResult[];
 }
@@ -107,7 +109,15 @@ export class BatchIntake {
     }
     this.#goOn(source, false);
     const results = await Promise.all(taken.map(async ({ sequence, isRepeat, answer }) => ({ sequence, isRepeat, result: await answer })));
-    return { received: this.#pipeline.received[source] ?? 0, durable: this.#durable()[source] ?? 0, results };
+    return { received: this.#receivedOf(source), durable: this.#durable()[source] ?? 0, results };
+  }
+
+  /**
+   * Another placement that goes on elsewhere numbers its events anew behind what there is of it, so that must have what waits to be worked
+   * through: its next batch would pass for a repeat of that. Injected events are numbered once for ever, and asked for again while they wait.
+   */
+  #receivedOf(source: string): number {
+    return source === externalSource ? (this.#pipeline.received[source] ?? 0) : this.#receipts.accepted(source);
   }
 
   /** Why it was not taken. */

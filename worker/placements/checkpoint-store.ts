@@ -23,6 +23,8 @@ export interface CheckpointStoreOptions {
   readonly coordinators: Coordinators;
   /** Under which the placement is held now. */
   readonly epoch: () => number;
+  /** The life whose checkpoints these are has ended: the next one may have begun, under the epoch of now. */
+  readonly isOver: () => boolean;
   /** A checkpoint counts from now on. */
   readonly onCommit: (manifest: Manifest) => void;
   /** Another worker has the placement. */
@@ -67,11 +69,12 @@ export class CheckpointStore implements RuntimeStorage {
     return this.#last;
   }
 
-  /** Without a checkpoint there is nothing to keep: the coordinators have the definition. @throws CepError `storage_unavailable`, `stale_epoch` */
+  /** Without a checkpoint there is nothing to keep: the coordinators have the definition. @throws CepError `storage_unavailable`, `stale_epoch`, `pipeline_not_running` */
   async savePipeline(_definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
     if (checkpoint === null) return;
     try {
       if (this.#isUncertain) await this.#lookUp();
+      this.#requireLife();
       const manifest = await this.#upload(checkpoint);
       this.#manifest = manifest;
       this.#last = checkpoint;
@@ -93,6 +96,7 @@ export class CheckpointStore implements RuntimeStorage {
     const path = this.#path(`/${epoch}/${sequence}`);
     const put = { method: 'PUT', path: `${path}?checksum=${checksum}`, body, deadlineMs: TRANSFER_MS } as const;
     const { locations } = this.#taken<Stored>(await coordinators.ask(put), epoch);
+    this.#requireLife();
     const received = receivedOf(checkpoint.sources ?? {});
     const commit = { bytes: body.byteLength, checksum, locations, received };
     this.#isUncertain = true;
@@ -100,6 +104,10 @@ export class CheckpointStore implements RuntimeStorage {
     this.#isUncertain = answer.code === 'transition_refused';
     this.#taken(answer, epoch);
     return { sequence, epoch, ...commit };
+  }
+
+  #requireLife(): void {
+    if (this.#options.isOver()) throw new CepError('pipeline_not_running', 'the pipeline has stopped: its state is not kept any more');
   }
 
   /** What became of a commit without an answer. */

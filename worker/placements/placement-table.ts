@@ -25,6 +25,8 @@ export class PlacementTable {
   readonly #world: PlacementWorld;
   readonly #preparations: Preparations;
   readonly #placements = new Map<string, Placement>();
+  /** What is under way of those that were deleted: another one of the same id waits for it. */
+  readonly #ending = new Map<string, Promise<unknown>>();
   /** Until it is known what the others read, all of them read what is written. */
   #stateFormat = FIRST_STATE_FORMAT;
   /** This process has no place in the cluster any more, or leaves it. */
@@ -44,9 +46,13 @@ export class PlacementTable {
     this.#requireOpen();
     const known = this.#placements.get(id);
     known?.put(request);
-    const placement = known ?? new Placement(id, request, this.#world, this.#stateFormat);
+    const placement = known ?? this.#begin(id, request);
     this.#placements.set(id, placement);
     return placement.view();
+  }
+
+  #begin(id: string, request: PlacementRequest): Placement {
+    return new Placement(id, request, this.#world, { stateFormat: this.#stateFormat, before: this.#ending.get(id) });
   }
 
   #requireOpen(): void {
@@ -81,9 +87,17 @@ export class PlacementTable {
   delete(id: string, epoch: number): boolean {
     const placement = this.#placements.get(id);
     placement?.requireNotOlder(epoch);
-    placement?.drop();
-    if (placement !== undefined) this.#world.changed();
+    if (placement === undefined) return false;
+    this.#end(id, placement);
+    this.#world.changed();
     return this.#placements.delete(id);
+  }
+
+  #end(id: string, placement: Placement): void {
+    const ending = placement.drop().finally(() => {
+      if (this.#ending.get(id) === ending) this.#ending.delete(id);
+    });
+    this.#ending.set(id, ending);
   }
 
   // ---------------------------------------------------------------------------------------------- leases
@@ -120,7 +134,7 @@ export class PlacementTable {
   close(): void {
     this.#isClosed = true;
     this.#preparations.close();
-    for (const placement of this.#placements.values()) placement.drop();
+    for (const placement of this.#placements.values()) void placement.drop();
     this.#placements.clear();
   }
 

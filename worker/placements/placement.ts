@@ -53,6 +53,13 @@ export interface PlacementWorld {
   readonly fenced: (placementId: string) => void;
 }
 
+interface PlacementOptions {
+  /** See `writeStatesIn`. */
+  readonly stateFormat: number;
+  /** When another one of the same id, which is not to be here any more, has ended. @default there is none */
+  readonly before: Promise<unknown> | undefined;
+}
+
 /** One life of the pipeline here: from a checkpoint, or from nothing, until it is closed for good, fenced or given up. */
 interface Life {
   readonly store: CheckpointStore;
@@ -90,12 +97,12 @@ export class Placement {
   /** In which states are saved from now on. */
   #stateFormat: number;
   /** Changes of which only one may be under way. */
-  #change: Promise<unknown> = Promise.resolve();
+  #change: Promise<unknown>;
 
-  /** @param stateFormat See `writeStatesIn`. */
-  constructor(id: string, request: PlacementRequest, world: PlacementWorld, stateFormat: number) {
+  constructor(id: string, request: PlacementRequest, world: PlacementWorld, { stateFormat, before }: PlacementOptions) {
     this.id = id;
     this.#stateFormat = stateFormat;
+    this.#change = before ?? Promise.resolve();
     this.#request = request;
     this.#world = world;
     this.#begin();
@@ -239,10 +246,11 @@ export class Placement {
     this.#world.changed();
   }
 
-  /** It is not to be here any more. */
-  drop(): void {
+  /** It is not to be here any more. Resolves when nothing of it is under way: what was about to start has been given up then. */
+  drop(): Promise<unknown> {
     this.#abandon('the placement is not here any more');
     this.#status = 'fenced';
+    return this.#change;
   }
 
   #mayDeliver(): boolean {
@@ -308,7 +316,9 @@ export class Placement {
         placementId: this.id,
         coordinators,
         epoch: () => this.epoch,
+        isOver: () => end.aborted,
         onCommit: () => {
+          outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
           this.#world.changed();
         },
@@ -332,6 +342,7 @@ export class Placement {
       ...{ post: this.#world.post, wait: this.#world.wait, now: this.#world.now },
       saved: (checkpoint?.placed?.routed ?? []) as SavedOutbox,
       onChange: () => pipeline?.outputsChanged(),
+      saveUntil: (isSaved) => this.#saveUntil(() => isSaved() || !this.#isAtWork, end),
     });
     outbox.setRoutes(this.#request.routes);
     pipeline = await host.place({
@@ -445,6 +456,12 @@ export class Placement {
     }
   }
 
+  /** Checkpoints of it can be made. */
+  get #isAtWork(): boolean {
+    const { status } = this;
+    return status === 'running' || status === 'degraded';
+  }
+
   /** Saves, again and again if need be, until that is so or the life is over. */
   async #saveUntil(isSafe: () => boolean, end: AbortSignal): Promise<void> {
     do {
@@ -488,7 +505,8 @@ export class Placement {
   /**
    * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice. `stateFormat`:
    * the latest that may be written, which a worker may have come for since the last heartbeat.
-   * @throws CepError `stale_epoch`, `pipeline_not_running`; `storage_unavailable` when it could not be committed: then it goes on running
+   * @throws CepError `stale_epoch`; `pipeline_not_running`, also when its pipeline has failed before it was done, and it with that;
+   * `storage_unavailable` when it could not be committed: then it goes on running
    */
   close(epoch: number, stateFormat = this.#stateFormat): Promise<HeldPlacement> {
     this.#requireEpoch(epoch);
@@ -503,6 +521,7 @@ export class Placement {
       });
       if (!isSaved && this.#life === life) {
         await this.#goOn(life);
+        this.#running(epoch);
         throw notSaved();
       }
       this.#lease.end();
@@ -526,8 +545,14 @@ export class Placement {
     });
   }
 
+  /** A pipeline that has failed has refused batches that its receipts have: only another life takes them again. */
   async #goOn(life: Life): Promise<void> {
-    await life.pipeline.start();
+    try {
+      if (life.pipeline.status === 'failed') throw new Error(life.pipeline.view().error ?? 'the pipeline has failed');
+      await life.pipeline.start();
+    } catch (error) {
+      if (this.#life === life) this.#fail(error);
+    }
     if (this.#life !== life) return;
     this.#status = 'running';
     this.#isSilent = false;

@@ -73,6 +73,9 @@ export class RouteLink {
   #next: number | undefined;
   #isAsked = false;
   #bytes: number;
+  /** Events that a checkpoint of the receiver has by now, and those of them that the last checkpoint of the sender knew of. */
+  #released = 0;
+  #releasedSaved = 0;
   #failures = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | undefined;
@@ -92,6 +95,26 @@ export class RouteLink {
 
   get heldBytes(): number {
     return this.#bytes;
+  }
+
+  /** Events that were given up to checkpoints of the receiver. */
+  get released(): number {
+    return this.#released;
+  }
+
+  /** A checkpoint of the sender counts that was made when so many were released. */
+  saved(released: number): void {
+    this.#releasedSaved = Math.max(this.#releasedSaved, released);
+  }
+
+  /** Events that are sent once more when the sender goes on from its last checkpoint: the receiver has to know them by then. */
+  get repeated(): number {
+    return this.held + this.#released - this.#releasedSaved;
+  }
+
+  /** Fewer would be repeated behind another checkpoint of the sender. */
+  get isUnsaved(): boolean {
+    return this.#released > this.#releasedSaved;
   }
 
   /** In order: what belongs into a checkpoint of the sender. */
@@ -207,7 +230,9 @@ export class RouteLink {
     if (!this.#isAsked) this.#align(received);
     this.#isAsked = true;
     while ((this.#batches[0]?.sequence ?? Number.POSITIVE_INFINITY) <= durable) {
-      for (const event of this.#batches.shift()?.events ?? []) this.#bytes -= sizeOf(event);
+      const events = this.#batches.shift()?.events ?? [];
+      this.#released += events.length;
+      for (const event of events) this.#bytes -= sizeOf(event);
     }
     this.#received = this.#batches.filter(({ sequence }) => sequence <= received).length;
     this.#options.onChange();

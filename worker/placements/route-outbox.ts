@@ -9,6 +9,13 @@ export type PlacementRoute = Static<typeof placementRouteSchema>;
 
 /** Above this nothing more is worked through until some of it is safe elsewhere. */
 const HELD_EVENTS_MAX = 50_000;
+/**
+ * The same, of events to one receiver that would be sent again when this placement went on from its last checkpoint. The receiver knows
+ * the last 65,536: what was on its way when this was reached has room besides.
+ */
+const REPEATED_EVENTS_MAX = 50_000;
+/** Above this a checkpoint is asked for, where one makes them fewer. */
+const REPEATED_EVENTS_ASK = 25_000;
 const HELD_BYTES_MAX = 32 * 1_048_576;
 
 /** As a checkpoint keeps it: what each receiver does not have in a checkpoint of its own. */
@@ -18,6 +25,8 @@ export interface RouteOutboxOptions extends Omit<RouteLinkOptions, 'target' | 'e
   readonly saved: SavedOutbox;
   /** How much is held has changed. */
   readonly onChange: () => void;
+  /** Makes checkpoints of this placement until that is so, or there can be none now. */
+  readonly saveUntil: (isSaved: () => boolean) => Promise<void>;
 }
 
 /** Outputs of one placement on their way to others, each receiver in its own order. */
@@ -25,6 +34,9 @@ export class RouteOutbox {
   readonly #options: RouteOutboxOptions;
   readonly #links = new Map<string, RouteLink>();
   #routes: readonly PlacementRoute[] = [];
+  #saving: Promise<void> | undefined;
+  /** By what was given to a checkpoint, how much each link had released then. */
+  readonly #releasedAt = new WeakMap<SavedOutbox, readonly (readonly [RouteLink, number])[]>();
 
   constructor(options: RouteOutboxOptions) {
     this.#options = options;
@@ -45,8 +57,22 @@ export class RouteOutbox {
   }
 
   #open(target: RouteTarget, events: readonly RoutedEvent[]): void {
-    const { onChange, ...options } = this.#options;
-    this.#links.set(target.placement_id, new RouteLink({ ...options, target, events, onChange }));
+    const { saved: _saved, saveUntil: _saveUntil, ...options } = this.#options;
+    this.#links.set(target.placement_id, new RouteLink({ ...options, target, events, onChange: () => this.#changed() }));
+  }
+
+  #changed(): void {
+    this.#options.onChange();
+    if (this.#saving !== undefined || this.#isSaved) return;
+    this.#saving = this.#options
+      .saveUntil(() => this.#isSaved)
+      .finally(() => {
+        this.#saving = undefined;
+      });
+  }
+
+  get #isSaved(): boolean {
+    return ![...this.#links.values()].some((link) => link.isUnsaved && link.repeated > REPEATED_EVENTS_ASK);
   }
 
   #end(id: string, link: RouteLink): void {
@@ -73,7 +99,8 @@ export class RouteOutbox {
     const links = [...this.#links.values()];
     return (
       links.reduce((sum, { held }) => sum + held, 0) > HELD_EVENTS_MAX ||
-      links.reduce((sum, { heldBytes }) => sum + heldBytes, 0) > HELD_BYTES_MAX
+      links.reduce((sum, { heldBytes }) => sum + heldBytes, 0) > HELD_BYTES_MAX ||
+      links.some(({ repeated }) => repeated > REPEATED_EVENTS_MAX)
     );
   }
 
@@ -88,7 +115,18 @@ export class RouteOutbox {
   }
 
   save(): SavedOutbox {
-    return Array.from(this.#links, ([id, link]) => [id, link.events] as const);
+    const saved = Array.from(this.#links, ([id, link]) => [id, link.events] as const);
+    this.#releasedAt.set(
+      saved,
+      Array.from(this.#links.values(), (link) => [link, link.released] as const),
+    );
+    return saved;
+  }
+
+  /** The checkpoint counts that was given this by `save`. */
+  committed(saved: unknown): void {
+    for (const [link, released] of this.#releasedAt.get(saved as SavedOutbox) ?? []) link.saved(released);
+    this.#options.onChange();
   }
 
   /** Nothing more is sent. */

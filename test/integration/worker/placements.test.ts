@@ -488,4 +488,23 @@ describe('routes between placements', () => {
     const keys = hook.delivered.map(({ data }) => data['n'] as number);
     expect(keys).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
   });
+
+  it('are no way for more than the receiver knows again: who sends makes a checkpoint before', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2', checkpointIntervalMs: 200 })];
+    const rounds = 56;
+    const last = `connector Hook = http (url: "${hook.url}")\nstream Out = Big .where(n == ${rounds * 1_000}) .emit(key: key, n: n) .to(Hook)\n`;
+    await place(stub, two, other, placing(last, { pipeline: 'q' }));
+    await until(async () => (await two.get(other)).body.status === 'running');
+    await place(stub, one, id, placing(first, { routes: routes(two, 1) as never }));
+    await isRunning(one);
+    for (let sequence = 1; sequence <= rounds; sequence++) {
+      const batches = [{ sequence, received_at: 1, events: events((sequence - 1) * 1_000 + 1, 1_000) }];
+      const body = { epoch: 1, from: { placement_id: '_external', epoch: 0 }, batches };
+      // It may be held back.
+      await until(async () => (await one.post(id, 'events', body)).status === 200);
+    }
+    await until(() => hook.delivered.length === 1, 40_000);
+    await until(() => stub.manifests.has(id));
+  }, 60_000);
 });

@@ -15,6 +15,8 @@ interface WorkerOptions {
   readonly apiKey?: string;
   readonly checkpointIntervalMs?: number;
   readonly stateDir?: string;
+  /** Of the runtime, to which the server hands on what it is started with. */
+  readonly eventBudgetMs?: number;
 }
 
 /** A server that is a worker, in this process. */
@@ -31,13 +33,13 @@ export class WorkerUnderTest {
 
   static async start(
     coordinators: readonly string[],
-    { workerId = 'w1', apiKey = clusterKey, checkpointIntervalMs = 60_000, stateDir }: WorkerOptions = {},
+    { workerId = 'w1', apiKey = clusterKey, checkpointIntervalMs = 60_000, stateDir, eventBudgetMs = 5_000 }: WorkerOptions = {},
   ): Promise<WorkerUnderTest> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const log: string[] = [];
     const server = await startServer({
-      ...{ port, apiKey, engineThreads: 1, checkpointIntervalMs, stateDir, writeLog: (line) => log.push(line) },
+      ...{ port, apiKey, engineThreads: 1, checkpointIntervalMs, stateDir, eventBudgetMs, writeLog: (line) => log.push(line) },
       cluster: { coordinators, workerId, address: url, incarnation: randomUUID() },
     });
     return new WorkerUnderTest(url, server, log);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../worker/membership/coordinator-client.ts';
 import { Membership } from '../../../worker/membership/membership.ts';
 
-type Told = 'ok' | 'away' | 'unknown_worker' | 'stale' | 'wrong_key';
+type Told = 'ok' | 'away' | 'page' | 'older' | 'unknown_worker' | 'stale' | 'wrong_key';
 
 const leaseMs = 10_000;
 const heartbeatSecs = 5;
@@ -63,7 +63,7 @@ class World {
     return this;
   }
 
-  async #ask({ path }: CoordinatorRequest): Promise<CoordinatorAnswer> {
+  async #ask({ path, isAnswer }: CoordinatorRequest): Promise<CoordinatorAnswer> {
     const kind = path.endsWith('register') ? 'register' : 'heartbeat';
     this.requests.push({ at: this.nowMs, kind });
     const told = this.#script(kind);
@@ -76,7 +76,10 @@ class World {
       kind === 'register'
         ? { heartbeat_interval_secs: heartbeatSecs, lease_ms: leaseMs, coordinators: ['http://c1'] }
         : { acknowledged: true, lease_ms: leaseMs, fenced: [], clock_ms: this.nowMs, coordinators: ['http://c1'] };
-    return { status: kind === 'register' ? 201 : 200, bytes: Buffer.from(JSON.stringify(answer)), code: undefined, message: undefined };
+    const text = told === 'page' ? '<html>' : told === 'older' ? '{"acknowledged":true}' : JSON.stringify({ ...answer, later: 'member' });
+    const bytes = Buffer.from(text);
+    if (isAnswer?.(bytes) === false) throw new NoCoordinator('that is no answer');
+    return { status: kind === 'register' ? 201 : 200, bytes, code: undefined, message: undefined };
   }
 }
 
@@ -109,6 +112,20 @@ describe('a membership', () => {
     const answers: Told[] = ['ok', 'ok', 'unknown_worker', 'ok', 'ok'];
     const { log } = await new World(() => answers.shift() ?? 'ok', 20_000).run();
     expect(log).toEqual(['registered', 'heartbeat failed: worker_not_found', 'registered']);
+  });
+
+  it('goes on when something else answers for the coordinators', async () => {
+    const answers: Told[] = ['page', 'older', 'ok', 'page', 'older', 'ok'];
+    const { log, leases } = await new World(() => answers.shift() ?? 'ok', 20_000).run();
+    const no = 'that is no answer';
+    expect(log).toEqual([
+      `not registered: ${no}`,
+      `not registered: ${no}`,
+      'registered',
+      `heartbeat failed: ${no}`,
+      `heartbeat failed: ${no}`,
+    ]);
+    expect(leases.length).toBeGreaterThan(1);
   });
 
   it('ends when another process has its place, which stops everything that runs for the cluster', async () => {

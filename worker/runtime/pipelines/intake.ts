@@ -364,7 +364,7 @@ export class Intake implements SlotOwner {
     this.#thread?.settle(this.#slot, accepted);
   }
 
-  /** Resolves when everything accepted so far, and what comes meanwhile, is through. */
+  /** Resolves when everything accepted so far, and what comes meanwhile, is through, or given up. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       this.#drained.push(resolve);
@@ -373,7 +373,10 @@ export class Intake implements SlotOwner {
   }
 
   #tellDrained(): void {
-    if (this.#drained.length === 0 || this.hasWork) return;
+    if (this.#drained.length > 0 && !this.hasWork) this.#endDrain();
+  }
+
+  #endDrain(): void {
     const drained = this.#drained;
     this.#drained = [];
     for (const resolve of drained) resolve();
@@ -395,7 +398,8 @@ export class Intake implements SlotOwner {
       }
     }
     for (const entry of refused) entry.settle?.reject(error);
-    this.#tellDrained();
+    // Whoever waits for what stays would wait for ever: nobody works on it now.
+    this.#endDrain();
     return refused;
   }
 }

@@ -182,11 +182,9 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     await pipeline.reload(await this.check(sent), { dryRun: false, acceptReset: true });
   }
 
-  abandon(placed: Pick<HostedPipeline, 'id'>, reason: CepError): void {
-    const pipeline = this.#pipelines.get(placed.id);
-    if (pipeline !== placed) return;
-    pipeline.abandon(reason);
-    this.#pipelines.delete(placed.id);
+  abandon(placed: Pick<HostedPipeline, 'id' | 'abandon'>, reason: CepError): void {
+    placed.abandon(reason);
+    if (this.#pipelines.get(placed.id) === placed) this.#pipelines.delete(placed.id);
   }
 
   async #checked(

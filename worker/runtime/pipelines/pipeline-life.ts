@@ -232,7 +232,7 @@ export class PipelineLife {
     ring.end('deleted');
   }
 
-  /** Stops without having said all: what is pending stays so, in the state that is saved. `silence`: from here on nothing is said. */
+  /** Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on nothing is said. */
   async close(silence: () => void | Promise<void>): Promise<boolean> {
     const { intake, events, sinks, sources, saver } = this.#parts;
     return this.exclusive(async () => {
@@ -249,6 +249,8 @@ export class PipelineLife {
       const isSaved = await saver.saveWhole();
       this.#isDraining = false;
       intake.close();
+      // It may have failed over what it had to finish.
+      if (this.#status === 'failed') return false;
       this.#become('stopped');
       return isSaved;
     });

@@ -57,6 +57,7 @@ export type PlacedPipeline = Pick<
   | 'outputsChanged'
   | 'saveNow'
   | 'close'
+  | 'abandon'
   | 'start'
   | 'metrics'
   | 'definition'

@@ -5,6 +5,8 @@ import type { SavedReceipts } from './placed-state.ts';
 
 /** Ids of events of one source that are remembered. */
 const IDS_MAX = 65_536;
+/** Restored ids that are forgotten together, as many as a batch has at most. */
+const RESTORED_IDS = 500;
 /** What marks the sources of batches among the subscriptions of connectors: no name of a connector has it. */
 const prefix = 'from:';
 
@@ -41,7 +43,7 @@ export class Receipts {
       const source = id.slice(prefix.length);
       const { epoch = 0, ids = [] } = saved[source] ?? {};
       const { sequence, time } = position as { readonly sequence: number; readonly time: number };
-      this.#sources.set(source, { epoch, accepted: sequence, time, batches: [{ sequence, ids }], ids: new Set(ids) });
+      this.#sources.set(source, { epoch, accepted: sequence, time, batches: inBatches(sequence, ids), ids: new Set(ids) });
     }
   }
 
@@ -106,6 +108,12 @@ export class Receipts {
     });
     return Object.fromEntries(entries);
   }
+}
+
+/** Which batches the ids came in is not saved: all of them are part of the state, so any of its batches will do. */
+function inBatches(sequence: number, ids: readonly string[]): SourceReceipts['batches'] {
+  const count = Math.ceil(ids.length / RESTORED_IDS);
+  return Array.from({ length: count }, (_, at) => ({ sequence, ids: ids.slice(at * RESTORED_IDS, (at + 1) * RESTORED_IDS) }));
 }
 
 /** The mark of a batch among those of sources. */

@@ -36,4 +36,17 @@ describe('receipts of batches', () => {
     expect([restored.accepted('A'), restored.isKnown('A', 'y'), restored.isKnown('A', 'z')]).toEqual([1, true, false]);
     expect(() => restored.meet('A', 6)).toThrow(/epoch 7/);
   });
+
+  it('forget the oldest ids of a restored window first, and no more of them than are too many', () => {
+    const receipts = new Receipts();
+    const ids = Array.from({ length: 65_536 }, (_, at) => `e${at}`);
+    for (let at = 0; at < ids.length; at += 500) receipts.accept('A', batch(at / 500 + 1, ids.slice(at, at + 500)));
+    const { id, position } = markOf({ source: 'A', sequence: 132, time: 1_000 });
+    const positions = { [id]: position };
+    const restored = new Receipts(JSON.parse(JSON.stringify(receipts.save(positions))), positions);
+    restored.accept('A', batch(133, ['new']));
+    expect(['e0', 'e500', 'e65535', 'new'].map((known) => restored.isKnown('A', known))).toEqual([false, true, true, true]);
+    const next = markOf({ source: 'A', sequence: 133, time: 1_000 });
+    expect(restored.save({ [next.id]: next.position })['A']?.ids.length).toBe(65_536 - 500 + 1);
+  });
 });

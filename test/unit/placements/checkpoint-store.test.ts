@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../worker/membership/coordinator-client.ts';
+import { CheckpointStore } from '../../../worker/placements/checkpoint-store.ts';
+import type { PipelineCheckpoint } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+
+const checkpoint: PipelineCheckpoint = {
+  ...{ sequence: 1, state: Buffer.from('{}'), savedAt: 0, answers: [], deliveries: { sinks: [], letters: [] }, sources: {} },
+  counts: { eventsProcessed: 0, outputEventsEmitted: 0, eventsInvalid: 0, eventsRefused: 0 },
+};
+
+/** Checkpoints of a placement whose next life has begun under epoch 2 once `isOver`. */
+function storeOf(answer: (request: CoordinatorRequest) => CoordinatorAnswer): {
+  readonly life: { isOver: boolean };
+  readonly asked: string[];
+  readonly store: CheckpointStore;
+} {
+  const life = { isOver: false };
+  const asked: string[] = [];
+  const store = new CheckpointStore({
+    placementId: 'p',
+    coordinators: {
+      url: 'any',
+      learn: () => undefined,
+      ask: async (request) => {
+        asked.push(`${request.method} ${request.path.replace(/\?.*/, '')}`);
+        return answer(request);
+      },
+    },
+    epoch: () => (life.isOver ? 2 : 1),
+    isOver: () => life.isOver,
+    onCommit: () => undefined,
+    onStale: () => undefined,
+  });
+  return { life, asked, store };
+}
+
+const ok = (body: object, status = 200): CoordinatorAnswer => ({
+  ...{ status, bytes: Buffer.from(JSON.stringify(body)), code: undefined, message: undefined },
+});
+const isOver = expect.objectContaining({ code: 'pipeline_not_running' });
+
+describe('a checkpoint of a life that is over', () => {
+  it('is not sent under the epoch of the next life when it had to wait for what became of the one before', async () => {
+    const made = storeOf(({ method, path }) => {
+      if (path.endsWith('/commit')) throw new NoCoordinator('nobody answers');
+      if (method === 'GET') made.life.isOver = true;
+      return method === 'GET' ? { ...ok({}), status: 404 } : ok({ locations: ['c1'] });
+    });
+    await expect(made.store.savePipeline({} as never, checkpoint)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await expect(made.store.savePipeline({} as never, checkpoint)).rejects.toEqual(isOver);
+    expect(made.asked).toEqual(['PUT /checkpoints/p/1/1', 'POST /checkpoints/p/1/1/commit', 'GET /checkpoints/p']);
+  });
+
+  it('is not committed when the life ended while its bytes were sent', async () => {
+    const made = storeOf(() => {
+      made.life.isOver = true;
+      return ok({ locations: ['c1'] });
+    });
+    await expect(made.store.savePipeline({} as never, checkpoint)).rejects.toEqual(isOver);
+    expect([made.asked, made.store.manifest]).toEqual([['PUT /checkpoints/p/1/1'], undefined]);
+  });
+});
