@@ -1,3 +1,4 @@
+import { countUnknown } from '../../shared/events/unknown-members.ts';
 import { unknownMembers } from '../../worker/runtime/programs/event-notes.ts';
 import { counted, thousands } from '../counts.ts';
 import { visible } from '../event-text.ts';
@@ -29,7 +30,7 @@ export class AnswerNotes {
     for (const { event_type: type, events, did_you_mean: nearest = null } of answer.unread_types ?? []) {
       this.#types.set(type, { events: events + (this.#types.get(type)?.events ?? 0), nearest });
     }
-    for (const { member, events } of answer.unknown_members ?? []) this.#unknown.set(member, events + (this.#unknown.get(member) ?? 0));
+    for (const { member, events } of answer.unknown_members ?? []) countUnknown(this.#unknown, member, events);
     for (const { event_type, field, events } of answer.incomplete_fields ?? []) {
       const key = `${event_type}.${field}`;
       this.#fields.set(key, { event_type, field, events: events + (this.#fields.get(key)?.events ?? 0) });
@@ -38,7 +39,7 @@ export class AnswerNotes {
 
   /** Members that were passed over before the events were sent. */
   addUnknown(members: readonly string[]): void {
-    for (const member of members) this.#unknown.set(member, 1 + (this.#unknown.get(member) ?? 0));
+    for (const member of members) countUnknown(this.#unknown, member);
   }
 
   /** Events, not fields. */

@@ -1,4 +1,5 @@
 import type { LineDiagnostic } from '../../shared/events/reading/read-result.ts';
+import { countUnknown } from '../../shared/events/unknown-members.ts';
 import { counted, thousands } from '../counts.ts';
 import { visible } from '../event-text.ts';
 
@@ -103,7 +104,7 @@ export class EventProblems {
   }
 
   addUnknownCounts(counts: Iterable<readonly [string, number]>): void {
-    for (const [name, events] of counts) this.#unknown.set(name, events + (this.#unknown.get(name) ?? 0));
+    for (const [name, events] of counts) countUnknown(this.#unknown, name, events);
   }
 
   /** More of the same, each kind of which has been reported one by one as often as it ever is. */

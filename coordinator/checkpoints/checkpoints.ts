@@ -3,7 +3,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
-import type { Manifest } from '../state/cluster-state.ts';
+import type { ClusterState, Manifest } from '../state/cluster-state.ts';
 import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
 
 export interface CheckpointsOptions {
@@ -142,13 +142,6 @@ export class Checkpoints {
     return given;
   }
 
-  /** @throws CepError `checkpoint_not_found` */
-  newest(placementId: string): Manifest {
-    const manifest = this.#options.group.state.manifests.get(placementId)?.at(-1);
-    if (manifest) return manifest;
-    throw new CepError('checkpoint_not_found', `placement '${placementId}' has no checkpoint`);
-  }
-
   #others(): { readonly id: number; readonly url: string; readonly isReachable: boolean }[] {
     const { nodeId, peers } = this.#options.group.status();
     return peers.filter(({ id, url }) => id !== nodeId && url !== '');
@@ -202,4 +195,11 @@ function pathOf(url: string, { placementId, epoch, sequence }: CheckpointName): 
 
 function isOf(manifest: Manifest, { epoch, sequence }: CheckpointName): boolean {
   return manifest.epoch === epoch && manifest.sequence === sequence;
+}
+
+/** The newest checkpoint of a placement that counts. @throws CepError `checkpoint_not_found` */
+export function newestIn({ manifests }: ClusterState, placementId: string): Manifest {
+  const manifest = manifests.get(placementId)?.at(-1);
+  if (manifest) return manifest;
+  throw new CepError('checkpoint_not_found', `placement '${placementId}' has no checkpoint`);
 }

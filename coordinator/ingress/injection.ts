@@ -85,7 +85,9 @@ export class Injection {
       await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
       const { places, refusal } = await this.#append(group.id, portions, id);
       const results = await Promise.all(
-        places.map(({ placementId, sequence }) => this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX)),
+        places.map(({ placementId, sequence }) =>
+          this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX).catch(unlessRefused),
+        ),
       );
       return summary({ group, portions, places, refusal, results, problems, eventCount });
     } finally {
@@ -119,9 +121,12 @@ export class Injection {
       try {
         places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: requestOf(id, at) })));
       } catch (error) {
-        if (at > 0 && error instanceof CepError) return { places, refusal: error };
-        // Whatever became of this one, a part of the request is in the log.
-        throw at > 0 && error instanceof RaftRefusal ? new RaftRefusal('timeout', error.leader, error.leaderUrl) : error;
+        if (at === 0) throw error;
+        // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
+        if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
+        if (!(error instanceof CepError)) throw error;
+        if (error.code === 'overloaded') throw new RaftRefusal('timeout');
+        return { places, refusal: error };
       }
     }
     return { places, refusal: undefined };
@@ -253,8 +258,8 @@ function inCommands(portions: readonly Portion[]): Portion[][] {
 interface Summed extends Appended {
   readonly group: Group;
   readonly portions: readonly Portion[];
-  /** Of the places, in their order. */
-  readonly results: readonly (BatchResult | undefined)[];
+  /** Of the places, in their order: what a worker made of it, why none will, or undefined when none has said so in time. */
+  readonly results: readonly (BatchResult | CepError | undefined)[];
   readonly problems: readonly InjectionProblem[];
   readonly eventCount: number;
 }
@@ -264,25 +269,36 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
   const errors: InjectionProblem[] = [...problems];
   const outputs: string[] = [];
   for (const [at, portion] of portions.entries()) {
-    const result = results[at];
-    if (refusal !== undefined && at >= places.length) {
+    const result = at < places.length ? results[at] : refusal;
+    if (result instanceof CepError) {
       const indexes = portion.indexes ?? Array.from({ length: portion.count }, (_, index) => index);
-      errors.push(...indexes.map((index) => ({ index, code: refusal.code, error: refusal.message })));
+      errors.push(...indexes.map((index) => ({ index, code: result.code, error: result.message })));
+      continue;
     }
     for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes?.[index] ?? index, code, error });
     if (result !== undefined && result.outputs !== '[]') outputs.push(result.outputs.slice(1, -1));
   }
-  if (portions.length > 0 && results.every((result) => result === undefined)) throw unanswered();
+  const [problem] = results;
+  if (problem instanceof CepError && portions.length === results.length && results.every((result) => result instanceof CepError))
+    throw problem;
+  // Where a part was refused, that is what is to be told.
+  if (portions.length > 0 && refusal === undefined && results.every((result) => result === undefined)) throw unanswered();
   const names = new Set(portions.map(({ pipeline }) => pipeline));
   const rejected = new Set(errors.map(({ index }) => index)).size;
   return {
     routedTo: group.pipelines.map(({ name }) => name).filter((name) => names.has(name)),
-    workerId: results.find((result) => result !== undefined)?.workerId,
+    workerId: results.flatMap((result) => (result === undefined || result instanceof CepError ? [] : result.workerId))[0],
     accepted: eventCount - rejected,
     rejected,
     errors: errors.sort((a, b) => a.index - b.index),
     outputs: `[${outputs.join(',')}]`,
   };
+}
+
+/** What became of one placement is not what became of the others. */
+function unlessRefused(error: unknown): CepError {
+  if (error instanceof CepError) return error;
+  throw error;
 }
 
 function unanswered(): CepError {

@@ -19,6 +19,14 @@ function isRead(name: string, timeField: string | undefined): boolean {
   return READ.has(name) || name === timeField;
 }
 
+/** So many names are counted each for itself: a file may have another one in each event. */
+const NAMES_MAX = 100;
+
+export function countUnknown(counts: Map<string, number>, name: string, events = 1): void {
+  const before = counts.get(name);
+  if (before !== undefined || counts.size < NAMES_MAX) counts.set(name, (before ?? 0) + events);
+}
+
 /** What whoever wrote such a name perhaps meant; null when nothing is near. */
 export function meantMember(name: string): string | null {
   return nearestName(name, MEMBERS) ?? (TIME_WORDS.test(name) ? 'timestamp' : null);

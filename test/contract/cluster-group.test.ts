@@ -238,7 +238,10 @@ describe('a group that loses members', () => {
     }, wait);
     const name = encodeURIComponent(`${made}:p:0`);
     await worker.checkpoint(`${made}:p:0`);
-    const { body: written } = await group.ask(1, 'GET', `/api/v1/cluster/checkpoints/${name}`);
+    // As a worker asks that does not know whether its commit counts.
+    const asked = await group.ask(1, 'GET', `/api/v1/cluster/checkpoints/${name}?consistency=strong`);
+    expect([asked.status, asked.headers.get('x-cep-consistency')]).toEqual([200, 'strong']);
+    const { body: written } = asked;
     const holders = [1, 2, 3].filter((id) => written.locations.includes(`node-${id}`));
     expect(holders).toHaveLength(2);
     const staying = [1, 2, 3].find((id) => !holders.includes(id)) as number;

@@ -11,7 +11,7 @@ export type PlacementRoute = Static<typeof placementRouteSchema>;
 const HELD_EVENTS_MAX = 50_000;
 /**
  * The same, of events to one receiver that would be sent again when this placement went on from its last checkpoint. The receiver knows
- * the last 65,536: what was on its way when this was reached has room besides.
+ * the last 65,536, which leaves room for what the engine has in work when this is reached: 256 inputs, whose outputs are nearly always fewer.
  */
 const REPEATED_EVENTS_MAX = 50_000;
 /** Above this a checkpoint is asked for, where one makes them fewer. */
@@ -107,6 +107,7 @@ export class RouteOutbox {
   /** It may say something again, or knows of new receivers. */
   resume(): void {
     for (const link of this.#links.values()) link.resume();
+    this.#changed();
   }
 
   /** Resolves when nothing is under way: to be asked once nothing may be said. */

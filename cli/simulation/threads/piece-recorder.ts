@@ -1,5 +1,6 @@
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import type { LineDiagnostic } from '../../../shared/events/reading/read-result.ts';
+import { countUnknown } from '../../../shared/events/unknown-members.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { DeadLetter, Delivery, LogEntry } from '../../../worker/engine/engine.ts';
 import { Deliveries } from '../deliveries.ts';
@@ -82,7 +83,7 @@ export class PieceRecorder implements RunSink {
   }
 
   unknownMembers(names: readonly string[]): void {
-    for (const name of names) this.#unknown.set(name, 1 + (this.#unknown.get(name) ?? 0));
+    for (const name of names) countUnknown(this.#unknown, name);
   }
 
   incomplete(type: string, fields: readonly string[], line: number): void {

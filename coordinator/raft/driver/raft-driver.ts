@@ -390,8 +390,8 @@ export class RaftDriver {
   }
 
   #accept({ id, index, term }: Output['accepted'][number]): void {
-    // What had these places before, in an earlier term, was removed with it.
-    this.#giveUp('superseded', (taken) => taken >= index);
+    // What had these places before, in an earlier term, is not in the log here any more. Another member may have it, lead, and have it agreed on.
+    this.#giveUp('timeout', (taken) => taken >= index);
     this.#answered(id).forEach((proposal, at) => {
       this.#accepted.set(index + at, { id: proposal, term });
     });

@@ -188,10 +188,15 @@ class RaftThread {
   }
 
   #changeMembers(driver: RaftDriver, id: number, change: MembershipChange) {
-    const { configuration, log } = driver.view;
+    const { configuration, configurationIndex, log, role, leader } = driver.view;
     const wanted = changeOf(configuration, change);
-    if (wanted === 'invalid') return this.#post({ kind: 'refused', id, reason: 'invalid', leader: driver.view.leader });
-    if (wanted === 'done') return this.#post({ kind: 'done', id, index: log.commit });
+    if (wanted === 'invalid') return this.#post({ kind: 'refused', id, reason: 'invalid', leader });
+    if (wanted === 'done') {
+      // What is in the log and not agreed on yet may come to nothing.
+      if (role !== 'leader') return this.#post({ kind: 'refused', id, reason: 'notLeader', leader });
+      if (configurationIndex > log.commit) return this.#post({ kind: 'refused', id, reason: 'changePending', leader });
+      return this.#post({ kind: 'done', id, index: log.commit });
+    }
     this.#changes.set(id, { change, tries: (this.#changes.get(id)?.tries ?? 0) + 1 });
     driver.changeMembers(id, wanted);
   }

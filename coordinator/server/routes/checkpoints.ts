@@ -7,9 +7,9 @@ import { limits } from '../../../shared/limits.ts';
 import { checkpointCommitSchema, checkpointStoredSchema } from '../../../shared/protocol/cluster-checkpoints.ts';
 import { manifestSchema } from '../../../shared/protocol/placements.ts';
 import type { CheckpointName } from '../../checkpoints/checkpoint-store.ts';
-import { type Checkpoints, memberHeader } from '../../checkpoints/checkpoints.ts';
+import { type Checkpoints, memberHeader, newestIn } from '../../checkpoints/checkpoints.ts';
 import { manifestWire } from '../../reconcile/desired-placement.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { leaderErrors } from './leader-errors.ts';
 
@@ -85,9 +85,11 @@ export function checkpointRoutes(requests: ClusterRequests, checkpoints: Checkpo
       summary: 'Show the newest checkpoint of a placement that counts',
       tag,
       access: 'key',
+      query: { consistency: consistencyParameter },
       success: { 200: manifestSchema },
-      errors: ['checkpoint_not_found'],
-      handle: ({ params }) => manifestWire(checkpoints.newest(params.placement_id)),
+      errors: ['checkpoint_not_found', 'validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.read(call, call.query.consistency, (state) => new Answer(200, manifestWire(newestIn(state, call.params.placement_id)))),
     }),
     clusterRoute({
       method: 'GET',

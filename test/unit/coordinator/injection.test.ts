@@ -14,6 +14,8 @@ const LONG = 'x'.repeat(400_000);
 const ofMember = { session: 'member', sequence: 7, lowestUnacknowledged: 7, digest: '' };
 const ofClient = { session: 'client', sequence: 1, lowestUnacknowledged: 1, digest: 'body' };
 
+const answered = async (sequence: number) => ({ sequence, errors: [], outputs: '[]', workerId: 'w1' });
+
 /** A log that keeps what it is given, unless the command is one that it refuses. */
 class Log {
   readonly requests: (RequestId | undefined)[] = [];
@@ -21,7 +23,7 @@ class Log {
   readonly #injection: Injection;
 
   /** `refusals`: by the number of the command, from 0. */
-  constructor(refusals: Readonly<Record<number, Error>> = {}) {
+  constructor(refusals: Readonly<Record<number, Error>> = {}, result: (sequence: number) => Promise<object | undefined> = answered) {
     const propose = async ({ payload }: Command) => {
       const { requests, texts } = payload as OfMany;
       const refusal = refusals[this.requests.length];
@@ -31,11 +33,10 @@ class Log {
       this.texts.push(...texts);
       return { value: [{ places: [{ placementId: 'g:p:0', sequence: this.texts.length, eventCount: 1 }] }] };
     };
-    const result = async (_placement: string, sequence: number) => ({ sequence, errors: [], outputs: '[]', workerId: 'w1' });
     this.#injection = new Injection({
       group: { state: { ...emptyState, format: LATEST_FORMAT }, propose } as never,
       controller: { untilLook: async () => undefined } as never,
-      deliveries: { isOpen: () => true, result } as never,
+      deliveries: { isOpen: () => true, result: (_placement: string, sequence: number) => result(sequence) } as never,
       clock: () => 1,
     });
   }
@@ -75,9 +76,25 @@ it('what stands behind a command that is refused is not taken, so that nothing o
   expect(errors).toEqual([1, 2].map((index) => ({ index, code: 'queue_full', error: 'too much waits' })));
 });
 
+it('tells what was refused also where nobody has said in time what became of the rest', async () => {
+  const log = new Log({ 1: new CepError('queue_full', 'too much waits') }, async () => undefined);
+  expect(await log.inject(2, ofMember)).toMatchObject({ accepted: 1, rejected: 1, errors: [{ index: 1, code: 'queue_full' }] });
+  const alone = new Log({}, async () => undefined).inject(1, ofMember);
+  await expect(alone).rejects.toMatchObject({ code: 'worker_unreachable' });
+});
+
+it('a pipeline that is removed meanwhile is an error of its events alone', async () => {
+  const removed = new CepError('pipeline_not_found', 'it was removed');
+  const first = (sequence: number) => (sequence === 1 ? Promise.reject(removed) : answered(sequence));
+  expect(await new Log({}, first).inject(2, ofMember)).toMatchObject({ accepted: 1, errors: [{ index: 0, code: 'pipeline_not_found' }] });
+  await expect(new Log({}, () => Promise.reject(removed)).inject(2, ofMember)).rejects.toBe(removed);
+});
+
 it('nobody is told that nothing was done when the leader changes behind the first command', async () => {
   const later = new Log({ 1: new RaftRefusal('notLeader') }).inject(2, ofMember);
   await expect(later).rejects.toMatchObject({ mayHaveHappened: true });
   const first = new Log({ 0: new RaftRefusal('notLeader') }).inject(2, ofMember);
   await expect(first).rejects.toMatchObject({ mayHaveHappened: false });
+  const full = new Log({ 1: new CepError('overloaded', 'nothing of these was taken') }).inject(2, ofMember);
+  await expect(full).rejects.toMatchObject({ mayHaveHappened: true });
 });

@@ -19,9 +19,9 @@ export interface EventNotes {
   /** Of the first hundred types that no stream reads, the most frequent first. */
   readonly unreadTypes: readonly UnreadType[];
   readonly incomplete: number;
-  /** Of the first hundred declared fields that were missing. */
   /** Of the first hundred members that mean nothing and were passed over, the most frequent first. */
   readonly unknownMembers: readonly UnknownMember[];
+  /** Of the first hundred declared fields that were missing. */
   readonly incompleteFields: readonly { readonly type: string; readonly field: string; readonly events: number }[];
 }
 

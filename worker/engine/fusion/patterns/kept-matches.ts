@@ -43,10 +43,13 @@ export function partialMatchOf(run: FusedRun, form: KernelForm, together: Readon
 }
 
 /** Whether the time of the last event of a step is that of the event, and not that of the first one of the run. */
-export function hasTimeOf({ began, progress: { captures } }: PartialMatch, slot: number, { kept, hasBase }: KernelForm): boolean {
+export function hasTimeOf({ began, progress: { captures } }: PartialMatch, slot: number, form: KernelForm): boolean {
+  const { kept, hasBase } = form;
   const capture = captures[slot] ?? null;
   if (capture === null || capture.at === began || (hasBase && capture === lastCapture(captures))) return true;
-  return kept.some((one) => one.slot === slot && !one.ofFirst && (one.aspect === 'row' || one.aspect === 'time'));
+  const columns = historyIn(slot, form) === undefined ? [] : form.historyOf(slot).columns;
+  const ofLast = kept.filter((one) => one.slot === slot && !one.ofFirst);
+  return [...ofLast, ...columns].some(({ aspect }) => aspect === 'row' || aspect === 'time');
 }
 
 /** The first and the last event have the times that the run keeps. Of events between them that are only counted the last one is told. */
