@@ -67,6 +67,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     const store = await StateStore.open(join(stateDir, 'store'), report);
     inventory.onFailure = onFailure;
     store.onFailure = onFailure;
+    health.recover = () => store.recover();
     try {
       const { listed } = inventory;
       let storage: DurableStorage | undefined;
