@@ -281,12 +281,15 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     return this.#store.answers();
   }
 
+  /** Both stand, or neither where the tenant is new: one that was there before stays. */
   async saveTenant(tenant: StoredTenant): Promise<void> {
+    const nameBefore = this.#inventory.listed.tenants[tenant.id];
     await this.#store.saveTenant(tenant);
+    if (nameBefore === tenant.name) return;
     try {
       await this.#inventory.change(({ tenants }) => ({ tenants: { ...tenants, [tenant.id]: tenant.name } }));
     } catch (error) {
-      await this.deleteTenant(tenant.id);
+      if (nameBefore === undefined) await this.deleteTenant(tenant.id);
       throw error;
     }
   }
