@@ -617,7 +617,14 @@ describe('the sinks of a pipeline', () => {
       sinks.checkpointed(saved);
       expect(sinks.awaitCheckpoint).toBe(false);
       const ledgers = (saved.ledgers ?? []).map(([name, { last }]) => [name, last]);
-      expect(ledgers).toEqual(next === undefined ? [['K', 1]] : [['K', 1], ['K', 1]]);
+      expect(ledgers).toEqual(
+        next === undefined
+          ? [['K', 1]]
+          : [
+              ['K', 1],
+              ['K', 1],
+            ],
+      );
       await sinks.close();
 
       // After a restart the number that was given last is that of the connector as it is now.

@@ -152,16 +152,17 @@ export class EngineSwitch {
     { change, counts, createdAt = 0, positions = {} }: Extract<Decision, { change: unknown }>,
   ): Promise<void> {
     const { intake, clock, tally, saver, connect, record, marks } = this.#parts;
-    const before = { summary: record.definition.summary, counts: tally.counts(), positions: marks.save() };
+    const before = { summary: record.definition.summary, counts: tally.counts() };
+    let unmark: (() => void) | undefined;
     try {
       connect(reply.summary);
-      marks.restore(positions);
+      unmark = marks.restore(positions);
       if (counts) tally.restore(counts);
       await record.change(change, saver.checkpointOf({ sequence, state: reply.state, stateFormat }, createdAt));
     } catch (error) {
       intake.settle(false);
       tally.replace(before.counts);
-      marks.restore(before.positions);
+      unmark?.();
       connect(before.summary);
       throw error;
     }
