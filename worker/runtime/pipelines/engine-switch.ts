@@ -63,7 +63,7 @@ export class EngineSwitch {
     return { pipelineId, checkpointJson, eventsProcessed };
   }
 
-  /** Nothing that sources gave before is left when the state is another: they go on from where that stands. */
+  /** Nothing that sources gave before is left when the state is another: they go on from where that stands, or its group does. */
   async restore(document: Uint8Array): Promise<RestoreResult> {
     const { pipelineId, intake, sources, record, connect } = this.#parts;
     await sources.stop();
