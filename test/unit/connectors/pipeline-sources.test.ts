@@ -59,7 +59,7 @@ beforeEach(async () => {
   sources = new PipelineSources({
     pipelineId: 'p',
     environment: { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) },
-    deadLetters: new MemoryDeadLetters(),
+    deadLetters: new MemoryDeadLetters(100),
     report: () => undefined,
     feed,
     safe: () => Promise.resolve(),
