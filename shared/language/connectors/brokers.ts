@@ -14,8 +14,9 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
     guarantees: {
       source:
         'Exactly once, where there is a state directory and the group is not shared: the offsets stand in the log and in checkpoints, and are ' +
-        'committed once they are there. Where reading goes on they count before those of the group if they are ahead. In a group that several ' +
-        'pipelines share at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
+        'committed once they are there. Where reading goes on they count before those of the group if they are ahead. Where the group is ahead it ' +
+        'counts, also after the restore of an older checkpoint: what came in between is not read again. In a group that several pipelines share ' +
+        'at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
         'Reads messages without compression and with gzip.',
       sink:
         'At least once: delivered is what all replicas in sync have (acks=all). What is sent again has the same `id`, in the message and in ' +

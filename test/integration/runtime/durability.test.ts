@@ -2,7 +2,8 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DurableStorage } from '../../../worker/runtime/storage/durable-storage.ts';
 import { FailingFiles } from '../../unit/runtime/failing-files.ts';
 import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
 
@@ -113,10 +114,14 @@ describe('a state directory', () => {
 
   describe('of a server that ended in the middle', () => {
     /** As a crash leaves it: events in the log that no checkpoint has. */
-    async function crashed(events: number): Promise<string> {
+    async function crashed(
+      events: number,
+      more: (under: RuntimeUnderTest, id: string) => Promise<unknown> = async () => undefined,
+    ): Promise<string> {
       const under = await start({ checkpointIntervalMs: 3_600_000 });
       const id = await under.deploy(spending, 'spending');
       for (let n = 0; n < events; n++) await under.inject(id, tx('a', 1), durable);
+      await more(under, id);
       const copy = `${stateDir}.crashed`;
       const { cpSync } = await import('node:fs');
       cpSync(stateDir, copy, { recursive: true });
@@ -139,6 +144,24 @@ describe('a state directory', () => {
       expect(recovered).toMatchObject({ pipelines: 1 });
       // Ticks of the clock may stand in the log too.
       expect(recovered?.['records']).toBeGreaterThanOrEqual(3);
+    });
+
+    it('has what was first sent without durable, once a repetition with it was answered', async () => {
+      const repeated = { ...durable, idempotencyKey: 'once' };
+      const id = await crashed(1, async (under, pipeline) => {
+        await under.inject(pipeline, tx('a', 1), { idempotencyKey: 'once' });
+        expect(await under.inject(pipeline, tx('a', 1), repeated)).toMatchObject({ repeated: true });
+        // It is known to be on disk from here on: no checkpoint is made for this.
+        const saved = vi.spyOn(DurableStorage.prototype, 'savePipeline');
+        await under.inject(pipeline, tx('a', 1));
+        expect(await under.inject(pipeline, tx('a', 1), repeated)).toMatchObject({ repeated: true });
+        expect(saved).not.toHaveBeenCalled();
+        saved.mockRestore();
+      });
+      const under = await start();
+      expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({ eventsProcessed: 2, outputEventsEmitted: 2 });
+      expect(await under.inject(id, tx('a', 1), repeated)).toMatchObject({ repeated: true });
+      expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
     });
 
     it('cuts a torn last record, says so, and has all before it', async () => {

@@ -597,6 +597,45 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('that await checkpoints have them too when the program has changed or has no such connector any more', async () => {
+    for (const next of ['other', undefined]) {
+      const sinks = newSinks({ keepsState: true });
+      const kafka = (topic: string) =>
+        settingsOf('K', 'kafka', [
+          ['brokers', '127.0.0.1:1'],
+          ['topic', topic],
+          ['exactly_once', true],
+          ['retries', 1_000],
+        ]);
+      sinks.configure([kafka('one')], ['K']);
+      sinks.take(order('1', 'K'));
+      expect(sinks.awaitCheckpoint).toBe(true);
+      if (next === undefined) sinks.configure([], []);
+      else sinks.configure([kafka(next)], ['K']);
+      if (next !== undefined) sinks.take(order('2', 'K'));
+      const saved = sinks.save();
+      sinks.checkpointed(saved);
+      expect(sinks.awaitCheckpoint).toBe(false);
+      const ledgers = (saved.ledgers ?? []).map(([name, { last }]) => [name, last]);
+      expect(ledgers).toEqual(
+        next === undefined
+          ? [['K', 1]]
+          : [
+              ['K', 1],
+              ['K', 1],
+            ],
+      );
+      await sinks.close();
+
+      // After a restart the number that was given last is that of the connector as it is now.
+      const again = newSinks({ keepsState: true });
+      again.configure([kafka('other')], ['K']);
+      again.load(saved);
+      expect([again.awaitCheckpoint, again.save().ledgers]).toEqual([false, saved.ledgers?.slice(-1)]);
+      await again.close();
+    }
+  });
+
   it('write to the console under a label', async () => {
     const sinks = newSinks();
     sinks.configure([settingsOf('Out', 'console', [])], ['Out']);

@@ -328,7 +328,8 @@ export class PipelineSinks {
 
   save(): SavedDeliveries {
     const sinks = this.#queues.flatMap(({ name, pending }) => (pending.length === 0 ? [] : [[name, [...pending]] as const]));
-    const ledgers = Array.from(this.#sinks, ([name, { queue }]) => [name, queue.saveLedger()] as const);
+    // Those that leave come first: whoever loads them keeps the last of a name.
+    const ledgers = this.#queues.map((queue) => [queue.name, queue.saveLedger()] as const);
     const kept = ledgers.flatMap(([name, ledger]) => (ledger === undefined ? [] : [[name, ledger] as const]));
     const { bySink, others } = this.#tallies.saveLetters();
     const letterCounts = { bySink, others: others + this.#lettersOfRows };

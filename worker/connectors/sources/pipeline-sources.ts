@@ -64,6 +64,8 @@ export function settingsOfUse(
 export class PipelineSources {
   readonly #options: PipelineSourcesOptions;
   #runners = new Map<string, SourceRunner>();
+  /** Of a subscription, when those that were replaced have taken what they had: whoever comes after them goes on behind it. */
+  readonly #ending = new Map<string, Promise<unknown>>();
   /** Those of the program that were ended with it. */
   #stopped: readonly SourceRunner[] = [];
   #isStarted = false;
@@ -98,9 +100,21 @@ export class PipelineSources {
     const before = this.#runners;
     this.#runners = next;
     this.#stopped = [];
-    for (const [id, runner] of before) if (next.get(id) !== runner) void this.#close(runner);
+    for (const [id, runner] of before) if (next.get(id) !== runner) this.#end(id, runner);
     if (!this.#isReading) return;
-    for (const [id, runner] of next) if (before.get(id) !== runner) runner.start();
+    for (const [id, runner] of next) if (before.get(id) !== runner) void this.#begin(id, runner);
+  }
+
+  #end(id: string, runner: SourceRunner): void {
+    const ending = Promise.all([this.#ending.get(id), this.#close(runner).then(() => runner.settled())]).finally(() => {
+      if (this.#ending.get(id) === ending) this.#ending.delete(id);
+    });
+    this.#ending.set(id, ending);
+  }
+
+  async #begin(id: string, runner: SourceRunner): Promise<void> {
+    if (this.#ending.has(id)) await this.#ending.get(id);
+    if (this.#isReading && this.#runners.get(id) === runner) runner.start();
   }
 
   #settingsOf(use: SourceUse, declared: ConnectorSettings | undefined): SourceSettings {
@@ -124,7 +138,7 @@ export class PipelineSources {
     await this.#options.ready;
     if (!this.#isStarted || this.#isReading) return;
     this.#isReading = true;
-    for (const runner of this.#runners.values()) runner.start();
+    for (const [id, runner] of this.#runners) void this.#begin(id, runner);
   }
 
   /** What takes requests that name this connector and topic, also while nothing is read; undefined where the program has no such. */

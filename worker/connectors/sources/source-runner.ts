@@ -78,6 +78,8 @@ export class SourceRunner {
   readonly #naming: TypeNaming;
   readonly #letterReports: LetterReports;
   readonly #end = new AbortController();
+  /** What is being taken, or was last. */
+  #taking: Promise<unknown> = Promise.resolve();
   #isConnected = false;
   #isEnded = false;
   #problem: string | null = null;
@@ -130,7 +132,11 @@ export class SourceRunner {
     const { source, position } = this.#options;
     source.start({
       position: position(),
-      take: (batch) => this.#take(batch),
+      take: (batch) => {
+        const taking = this.#take(batch);
+        this.#taking = taking.catch(() => undefined); // Whoever reads hears of it.
+        return taking;
+      },
       connected: () => this.#become(true, null),
       disconnected: (reason) => this.#become(false, reason),
       ended: () => {
@@ -144,6 +150,11 @@ export class SourceRunner {
     this.#end.abort();
     await this.#options.source.close().catch((error: unknown) => this.#say('warn', 'Source not closed', { error: messageOf(error) }));
     this.#letterReports.close();
+  }
+
+  /** Resolves when what was handed over is taken, with its position, or is not: where the pipeline is held up, that takes as long. */
+  async settled(): Promise<void> {
+    await this.#taking;
   }
 
   get #isClosed(): boolean {

@@ -63,7 +63,7 @@ export class EngineSwitch {
     return { pipelineId, checkpointJson, eventsProcessed };
   }
 
-  /** Nothing that sources gave before is left when the state is another: they go on from where that stands. */
+  /** Nothing that sources gave before is left when the state is another: they go on from where that stands, or its group does. */
   async restore(document: Uint8Array): Promise<RestoreResult> {
     const { pipelineId, intake, sources, record, connect } = this.#parts;
     await sources.stop();
@@ -152,16 +152,17 @@ export class EngineSwitch {
     { change, counts, createdAt = 0, positions = {} }: Extract<Decision, { change: unknown }>,
   ): Promise<void> {
     const { intake, clock, tally, saver, connect, record, marks } = this.#parts;
-    const before = { summary: record.definition.summary, counts: tally.counts(), positions: marks.save() };
+    const before = { summary: record.definition.summary, counts: tally.counts() };
+    let unmark: (() => void) | undefined;
     try {
       connect(reply.summary);
-      marks.restore(positions);
+      unmark = marks.restore(positions);
       if (counts) tally.restore(counts);
       await record.change(change, saver.checkpointOf({ sequence, state: reply.state, stateFormat }, createdAt));
     } catch (error) {
       intake.settle(false);
       tally.replace(before.counts);
-      marks.restore(before.positions);
+      unmark?.();
       connect(before.summary);
       throw error;
     }

@@ -89,6 +89,7 @@ export class HostedPipeline implements IntakeOwner {
   readonly #results: ResultHandler;
   readonly #saver: PipelineSaver;
   readonly #events: PipelineEvents;
+  readonly #answers: IdempotencyWindow<InjectResult>;
   readonly #life: PipelineLife;
   readonly #switch: EngineSwitch;
   readonly #placing: Placing | undefined;
@@ -154,7 +155,7 @@ export class HostedPipeline implements IntakeOwner {
     );
     this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, lookups, saver, tally, ring, connect });
     this.#switch = new EngineSwitch({ pipelineId, clock, intake, tally, saver, record, sources, marks, connect });
-    [this.#record, this.#intake, this.#ring, this.#tally] = [record, intake, ring, tally];
+    [this.#record, this.#intake, this.#ring, this.#tally, this.#answers] = [record, intake, ring, tally, answers];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];
     [this.#sources, this.#lookups, this.#marks, this.#placing] = [sources, lookups, marks, placing];
   }
@@ -246,7 +247,22 @@ export class HostedPipeline implements IntakeOwner {
 
   /** @throws CepError, as `Pipelines.inject` */
   inject(request: InjectRequest, admit: (events: number) => Admission, events: number): Promise<InjectResult> {
-    return this.#events.inject(request, () => admit(events));
+    const { idempotencyKey: key, durable } = request;
+    const answer = this.#events.inject(request, () => admit(events));
+    return key === undefined || durable !== true || !this.isLogged ? answer : this.#onDisk(answer, key);
+  }
+
+  /** A repetition asks that what the first request brought is on disk, which may not have asked for that. @throws CepError `storage_unavailable` */
+  async #onDisk(answering: Promise<InjectResult>, key: string): Promise<InjectResult> {
+    const answer = await answering;
+    if (answer.repeated === true && !this.#answers.isKept(key) && !(await this.#saver.saveAll())) {
+      throw new CepError('storage_unavailable', 'the events were taken before with this Idempotency-Key, and are not on disk yet', {
+        hint: 'send the same request again in a moment',
+        retryAfterSeconds: 5,
+      });
+    }
+    this.#answers.kept(key);
+    return answer;
   }
 
   /** What a source has read. @throws CepError, as `PipelineEvents.feed` */

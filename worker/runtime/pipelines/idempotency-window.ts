@@ -16,6 +16,8 @@ interface Answered<T> {
   readonly answer: Promise<T>;
   /** Set when the answer is there. */
   known: T | undefined;
+  /** What was asked is known to be on disk. */
+  isKept: boolean;
 }
 
 /** The answers of the last ten minutes by idempotency key; bounded in number and bytes, the oldest go first. */
@@ -47,7 +49,14 @@ export class IdempotencyWindow<T> {
 
   /** A first request is under way; a refusal is not kept. */
   begin(key: string, request: { readonly digest: string; readonly now: number }, answer: Promise<T>): void {
-    const entry: Answered<T> = { digest: request.digest, at: request.now, size: key.length + ENTRY_BYTES, answer, known: undefined };
+    const entry: Answered<T> = {
+      digest: request.digest,
+      at: request.now,
+      size: key.length + ENTRY_BYTES,
+      answer,
+      known: undefined,
+      isKept: false,
+    };
     this.#put(key, entry);
     answer.catch(() => {
       if (this.#answers.get(key) === entry) this.#delete(key, entry);
@@ -62,6 +71,16 @@ export class IdempotencyWindow<T> {
     const size = this.#sizeOf(known);
     entry.size += size;
     this.#bytes += size;
+  }
+
+  /** What was asked with the key is known to be on disk. */
+  kept(key: string): void {
+    const entry = this.#answers.get(key);
+    if (entry !== undefined) entry.isKept = true;
+  }
+
+  isKept(key: string): boolean {
+    return this.#answers.get(key)?.isKept ?? false;
   }
 
   save(): SavedAnswer<T>[] {
@@ -80,6 +99,7 @@ export class IdempotencyWindow<T> {
         size: key.length + ENTRY_BYTES + this.#sizeOf(answer),
         answer: Promise.resolve(answer),
         known: answer,
+        isKept: true,
       });
     }
   }

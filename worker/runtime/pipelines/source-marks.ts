@@ -31,11 +31,21 @@ export class SourceMarks {
     return Object.fromEntries([...this.#through, ...marks]);
   }
 
-  /** The state of a checkpoint is in the engine's place: its sources go on from there. */
-  restore(positions: SourcePositions): void {
+  /** The state of a checkpoint is in the engine's place: its sources go on from there. What it returns takes that back, and nothing else. */
+  restore(positions: SourcePositions): () => void {
+    const ids = Object.keys(positions);
+    const before = [this.#accepted, this.#through].map((marks) => ({ marks, positions: ids.map((id) => [id, marks.get(id)] as const) }));
     for (const [id, position] of Object.entries(positions)) {
       this.#accepted.set(id, position);
       this.#through.set(id, position);
     }
+    return () => {
+      for (const { marks, positions: known } of before) {
+        for (const [id, position] of known) {
+          if (position === undefined) marks.delete(id);
+          else marks.set(id, position);
+        }
+      }
+    };
   }
 }

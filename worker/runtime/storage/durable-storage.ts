@@ -67,6 +67,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     const store = await StateStore.open(join(stateDir, 'store'), report);
     inventory.onFailure = onFailure;
     store.onFailure = onFailure;
+    health.recover = () => store.recover();
     try {
       const { listed } = inventory;
       let storage: DurableStorage | undefined;
@@ -280,12 +281,15 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     return this.#store.answers();
   }
 
+  /** Both stand, or neither where the tenant is new: one that was there before stays. */
   async saveTenant(tenant: StoredTenant): Promise<void> {
+    const nameBefore = this.#inventory.listed.tenants[tenant.id];
     await this.#store.saveTenant(tenant);
+    if (nameBefore === tenant.name) return;
     try {
       await this.#inventory.change(({ tenants }) => ({ tenants: { ...tenants, [tenant.id]: tenant.name } }));
     } catch (error) {
-      await this.deleteTenant(tenant.id);
+      if (nameBefore === undefined) await this.deleteTenant(tenant.id);
       throw error;
     }
   }

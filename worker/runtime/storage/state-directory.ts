@@ -98,13 +98,13 @@ async function setMode(path: string, mode: number): Promise<void> {
   }
 }
 
-/** Writes a little, and removes it again. @throws what the file system says */
-export async function probe(folder: string): Promise<void> {
+/** Writes a little, or so many bytes, and removes it again. @throws what the file system says */
+export async function probe(folder: string, bytes = PROBE_BYTES): Promise<void> {
   const path = join(folder, PROBE);
   await rm(path, { force: true });
   const file = await open(path, 'wx', FILE_MODE);
   try {
-    await file.writeFile(Buffer.alloc(PROBE_BYTES, 1));
+    await file.writeFile(Buffer.alloc(bytes, 1));
     await file.sync();
   } finally {
     await file.close();

@@ -9,13 +9,16 @@ import type { StoredTenant } from '../tenants/tenant-registry.ts';
 import { reportDamage } from './damage.ts';
 import { requireFormat, STATE_FORMAT } from './inventory.ts';
 import { seal, unseal } from './sealed-value.ts';
-import { droppedChanges, putAside, storeProblem } from './store-files.ts';
+import { probe } from './state-directory.ts';
+import { droppedChanges, logBytes, putAside, storeProblem } from './store-files.ts';
 
 /** Checkpoints kept of each pipeline: the newest, and the one to fall back to. */
 const CHECKPOINTS_KEPT = 2;
 const FORMAT_KEY = 'meta/format';
 /** Sequences reserved at a time: one synced write for so many inputs. */
 const SEQUENCES_RESERVED = 16_777_216;
+/** Room that it takes to open the database again, beside that for what its log holds. */
+const PROBE_BYTES_MIN = 65_536;
 
 type Database = Level<string, Uint8Array>;
 type Change = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array } | { readonly type: 'del'; readonly key: string };
@@ -31,6 +34,11 @@ interface CheckpointHead {
   readonly definition: PipelineDefinition;
 }
 
+interface StorePlace {
+  readonly folder: string;
+  readonly report: (report: RuntimeReport) => void;
+}
+
 export interface StoredPipeline {
   readonly definition: PipelineDefinition;
   readonly checkpoint: PipelineCheckpoint | undefined;
@@ -42,10 +50,17 @@ export interface StoredPipeline {
 
 /**
  * Pipelines, tenants and checkpoints in an embedded database. Every value carries a checksum of its own; one that is not as it was
- * is reported, and the one before it is used. Every change is synced before it counts.
+ * is reported, and the one before it is used. Every change is synced before it counts. After one that failed the database is opened
+ * again: what it wrote behind a torn record could not be read later, and after a sync that failed it would take no more.
  */
 export class StateStore {
-  readonly #database: Database;
+  readonly #folder: string;
+  #database: Database;
+  /** Keys of changes that failed since it was opened. */
+  readonly #failed = new Set<string>();
+  /** What is to be there for these keys once it is open again. */
+  #asBefore: readonly Change[] = [];
+  #reopening: Promise<void> | undefined;
   readonly #report: (report: RuntimeReport) => void;
   /** Sequences of the checkpoints of each pipeline, oldest first. */
   readonly #kept = new Map<string, number[]>();
@@ -66,7 +81,7 @@ export class StateStore {
   static async open(folder: string, report: (report: RuntimeReport) => void): Promise<StateStore> {
     try {
       const { database, wasRepaired } = await openDatabase(folder, report);
-      const store = new StateStore(database, { report, wasRepaired });
+      const store = new StateStore(database, { folder, report, wasRepaired });
       const format = (await store.#read<{ readonly format: number }>(FORMAT_KEY))?.head.format;
       requireFormat(format ?? 0, folder);
       store.#hasFormat = format !== undefined;
@@ -90,10 +105,8 @@ export class StateStore {
     }
   }
 
-  private constructor(
-    database: Database,
-    { report, wasRepaired }: Pick<StateStore, 'wasRepaired'> & { readonly report: (report: RuntimeReport) => void },
-  ) {
+  private constructor(database: Database, { folder, report, wasRepaired }: Pick<StateStore, 'wasRepaired'> & StorePlace) {
+    this.#folder = folder;
     this.#database = database;
     this.#report = report;
     this.wasRepaired = wasRepaired;
@@ -254,7 +267,7 @@ export class StateStore {
     const copy = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view' });
     await copy.open();
     try {
-      for await (const [key, value] of this.#database.iterator()) await copy.put(key, value);
+      for await (const [key, value] of (await this.#readable()).iterator()) await copy.put(key, value);
       await copy.batch([{ type: 'put', key: FORMAT_KEY, value: seal({ format: STATE_FORMAT }) }], { sync: true });
     } finally {
       await copy.close();
@@ -262,18 +275,20 @@ export class StateStore {
   }
 
   async close(): Promise<void> {
+    await this.#writes;
     await this.#database.close();
   }
 
   // ---------------------------------------------------------------------------------------------- values
 
-  #keys(prefix: string): Promise<string[]> {
-    return this.#database.keys({ gte: prefix, lt: `${prefix}\uffff` }).all();
+  async #keys(prefix: string): Promise<string[]> {
+    return (await this.#readable()).keys({ gte: prefix, lt: `${prefix}\uffff` }).all();
   }
 
   /** Undefined when there is none, or none that can be trusted: that is reported. */
   async #read<T>(key: string): Promise<{ readonly head: T; readonly body: Uint8Array } | undefined> {
-    const sealed = await this.#database.get(key).catch((error: unknown) => this.#reportCorrupt(key, error));
+    const database = await this.#readable();
+    const sealed = await database.get(key).catch((error: unknown) => this.#reportCorrupt(key, error));
     if (sealed === undefined) return undefined;
     return unseal<T>(sealed) ?? this.#reportCorrupt(key, new Error('its checksum does not fit'));
   }
@@ -286,27 +301,93 @@ export class StateStore {
 
   /** One after the other, so that of two changes of one key the later counts. */
   #change(changes: readonly Change[]): Promise<void> {
-    const written = this.#writes.then(() => this.#write(changes));
-    this.#writes = written.catch(() => undefined);
-    return written;
+    return this.#inTurn(() => this.#write(changes));
+  }
+
+  #inTurn(action: () => Promise<void>): Promise<void> {
+    const done = this.#writes.then(action);
+    this.#writes = done.catch(() => undefined);
+    return done;
   }
 
   async #write(changes: readonly Change[]): Promise<void> {
     try {
-      await this.#database.batch([...changes], { sync: true });
+      await this.#mend();
+      await this.#batch(changes);
     } catch (cause) {
       this.failures++;
       this.onFailure?.(cause);
-      const reason = causes(cause)
-        .map(({ message }) => message)
-        .join(': ');
-      throw new CepError('storage_unavailable', `the state directory does not take the change: ${reason}`, {
-        hint: 'see whether its disk is full',
-        retryAfterSeconds: 5,
-        cause,
-      });
+      throw unavailable('the state directory does not take the change', cause);
     }
   }
+
+  async #batch(changes: readonly Change[]): Promise<void> {
+    try {
+      await this.#database.batch([...changes], { sync: true });
+    } catch (cause) {
+      for (const { key } of changes) this.#failed.add(key);
+      throw cause;
+    }
+  }
+
+  /** Resolves when changes can be made as far as that is known. @throws what went wrong when it was opened again after a change that failed */
+  recover(): Promise<void> {
+    return this.#inTurn(() => this.#mend());
+  }
+
+  async #mend(): Promise<void> {
+    if (this.#failed.size === 0) return;
+    // As long as it could not be opened again it stays open, for those who read.
+    if (this.#database.status === 'open') {
+      await probe(this.#folder, PROBE_BYTES_MIN + (await logBytes(this.#folder)));
+      // What one opened again holds may be what failed.
+      if (this.#asBefore.length === 0) this.#asBefore = await this.#acknowledged();
+    }
+    this.#reopening = this.#reopen();
+    try {
+      await this.#reopening;
+    } finally {
+      this.#reopening = undefined;
+    }
+    this.#failed.clear();
+    this.#asBefore = [];
+    this.#report({ level: 'info', message: 'State store opened again after a change that failed', fields: { folder: this.#folder } });
+  }
+
+  /** A change that failed may have reached the disk all the same, and would be there again: what was there before is to be put back. */
+  async #acknowledged(): Promise<readonly Change[]> {
+    const found = Array.from(this.#failed, async (key): Promise<readonly Change[]> => {
+      try {
+        const value = await this.#database.get(key);
+        return [value === undefined ? { type: 'del', key } : { type: 'put', key, value }];
+      } catch {
+        return []; // It can be read neither way: left as it is.
+      }
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  async #reopen(): Promise<void> {
+    await this.#database.close();
+    this.#database = await openWhole(this.#folder, { createIfMissing: false });
+    await this.#batch(this.#asBefore);
+  }
+
+  /** @throws CepError `storage_unavailable` while it cannot be opened again */
+  async #readable(): Promise<Database> {
+    await this.#reopening?.catch(() => undefined);
+    if (this.#database.status === 'open') return this.#database;
+    throw unavailable('the state directory cannot be read', undefined);
+  }
+}
+
+function unavailable(message: string, cause: unknown): CepError {
+  const reasons = causes(cause).map((each) => each.message);
+  return new CepError('storage_unavailable', [message, ...reasons].join(': '), {
+    hint: 'see whether its disk is full',
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 function checkpointKey(id: string, sequence: number): string {
@@ -347,8 +428,8 @@ async function repaired(folder: string, report: (report: RuntimeReport) => void,
 }
 
 /** Opens it and looks at all keys, so that a file that cannot be read is known at once. */
-async function openWhole(folder: string): Promise<Database> {
-  const database = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view' });
+async function openWhole(folder: string, options: { readonly createIfMissing?: boolean } = {}): Promise<Database> {
+  const database = new Level<string, Uint8Array>(folder, { keyEncoding: 'utf8', valueEncoding: 'view', ...options });
   await database.open();
   try {
     for await (const _ of database.keys());

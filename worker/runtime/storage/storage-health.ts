@@ -11,6 +11,8 @@ export class StorageHealth {
   readonly #report: (report: RuntimeReport) => void;
   #problem: string | null = null;
   #isLooking = false;
+  /** Makes what failed fit to be written again; with it the problem is over. @throws what stands against that */
+  recover: (() => Promise<void>) | undefined;
 
   constructor(stateDir: string, report: (report: RuntimeReport) => void) {
     this.#stateDir = stateDir;
@@ -34,6 +36,7 @@ export class StorageHealth {
     try {
       if (this.#problem === null && (await this.#hasRoom())) return;
       await probe(this.#stateDir);
+      await this.recover?.();
       this.#become(null);
     } catch (cause) {
       this.#become(reasonOf(cause));

@@ -20,6 +20,13 @@ export async function storeProblem(folder: string): Promise<{ readonly reason: s
   return undefined;
 }
 
+/** How much the logs of a database hold, which it writes to a table when it is opened. */
+export async function logBytes(folder: string): Promise<number> {
+  const logs = (await readdir(folder)).filter((name) => /^\d+\.log$/.test(name));
+  const sizes = await Promise.all(logs.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
 /** Copies the database aside before anything is done to it. Gives where the copy is. */
 export async function putAside(folder: string): Promise<string> {
   for (let number = 1; ; number++) {

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
+import type { ConnectorType, Source, SourceReading } from '../../../worker/connectors/connector.ts';
+import { MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
+import { fileConnector } from '../../../worker/connectors/file.ts';
+import { settingsOf } from '../../../worker/connectors/registry.ts';
+import { PipelineSources } from '../../../worker/connectors/sources/pipeline-sources.ts';
+import type { SourceFeed } from '../../../worker/connectors/sources/source-runner.ts';
+import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
+
+/** Gives the numbers from its position on, and waits for nobody when it is closed. */
+class NumberSource implements Source {
+  #isClosed = false;
+  readonly started: (number | null)[];
+
+  constructor(started: (number | null)[]) {
+    this.started = started;
+  }
+
+  start(reading: SourceReading): void {
+    const from = (reading.position?.['next'] as number | undefined) ?? null;
+    this.started.push(from);
+    void this.#read(reading, from ?? 0);
+  }
+
+  async #read(reading: SourceReading, from: number): Promise<void> {
+    for (let n = from; !this.#isClosed && n < 3; n++) {
+      const messages = [{ bytes: Buffer.from(JSON.stringify({ event_type: 'A', n })) }];
+      if (!(await reading.take({ messages, position: { next: n + 1 } }))) return;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+}
+
+const started: (number | null)[] = [];
+const taken: number[] = [];
+const marks = new SourceMarks();
+let release: () => void;
+let sources: PipelineSources;
+
+beforeEach(async () => {
+  vi.spyOn(fileConnector as { -readonly [K in keyof ConnectorType]: ConnectorType[K] }, 'openSource').mockImplementation(
+    () => new NumberSource(started),
+  );
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const feed = async ({ body, mark }: SourceFeed): Promise<void> => {
+    await gate;
+    const text = Buffer.from(body).toString();
+    taken.push(...text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).n as number])));
+    marks.accepted(mark);
+  };
+  sources = new PipelineSources({
+    pipelineId: 'p',
+    environment: { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) },
+    deadLetters: new MemoryDeadLetters(100),
+    report: () => undefined,
+    feed,
+    safe: () => Promise.resolve(),
+    position: (id) => marks.next(id),
+    onChange: () => undefined,
+    ready: Promise.resolve(),
+  });
+  configure('a');
+  await sources.start();
+});
+
+afterEach(async () => {
+  release();
+  await sources.stop();
+  vi.restoreAllMocks();
+});
+
+function configure(topic: string): void {
+  const use = { id: 's', connector: 'F', parameters: [['topic', topic]] as const, eventTypes: ['A'], textFields: [] };
+  sources.configure([settingsOf('F', 'file', [])], [use]);
+}
+
+it('one that replaces another goes on behind what that one has taken, however long it takes', async () => {
+  await vi.waitFor(() => expect(started).toEqual([null]));
+  // A reload, and another one at once.
+  configure('b');
+  configure('c');
+  await sleep(20);
+  expect([started, taken]).toEqual([[null], []]);
+  release();
+  await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
+  expect(started).toEqual([null, 1]);
+});
+
+it('positions that are taken back leave those that came meanwhile', () => {
+  const positions = new SourceMarks({ a: { next: 1 }, b: { next: 1 } });
+  positions.accepted({ id: 'b', position: { next: 2 } });
+  const unmark = positions.restore({ a: { next: 9 }, c: { next: 9 } });
+  positions.accepted({ id: 'b', position: { next: 3 } });
+  unmark();
+  expect(['a', 'b', 'c'].map((id) => positions.next(id))).toEqual([{ next: 1 }, { next: 3 }, null]);
+  expect(positions.save()).toEqual({ a: { next: 1 }, b: { next: 1 } });
+});
