@@ -224,7 +224,7 @@ export class PipelineLife {
   /** It has no right to run any more: nothing that it has not said is said, and nothing of it is kept. Waits for nobody. */
   abandon(error: CepError): void {
     const { record, intake, events, ring, sinks, sources } = this.#parts;
-    void record.delete();
+    record.giveUp();
     void sources.stop();
     void sinks.close();
     intake.close();
@@ -258,13 +258,14 @@ export class PipelineLife {
 
   /** Its thread is gone. `culprit`: what it hung at, if it was at fault. */
   lost(culprit: Culprit, reason: string): void {
-    if (this.#parts.record.isDeleted) return;
     // Who drains waits for what the lost thread had, so this must not wait for him.
     if (this.#isDraining) void this.#recoverFrom(culprit, reason);
     else void this.exclusive(() => this.#recoverFrom(culprit, reason));
   }
 
   async #recoverFrom(culprit: Culprit, reason: string): Promise<void> {
+    // Asked when it is its turn: a deletion that was under way may have failed.
+    if (this.#parts.record.isDeleted) return;
     const cause = reason.split('\n', 1)[0] ?? '';
     if (culprit !== undefined) await this.#strike(culprit, cause);
     const verdict = this.#strikes.verdict(performance.now());
