@@ -408,6 +408,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#life.start();
   }
 
+  /** Starts it for the first time. @throws CepError when the program does not start, or is not kept: then nothing was read */
+  launch(): Promise<void> {
+    return this.#life.start(true);
+  }
+
   /** Finishes what was accepted, saves its state. */
   stop(): Promise<void> {
     return this.#life.stop();

@@ -125,8 +125,11 @@ export class PipelineLife {
     return run;
   }
 
-  /** Puts it on a thread with its last state. @throws CepError when the program does not start */
-  start(): Promise<void> {
+  /**
+   * Puts it on a thread with its last state. `isNew`: nobody knows of it yet, and it reads nothing before it is kept.
+   * @throws CepError when the program does not start, or is not kept; one that is not new runs all the same then
+   */
+  start(isNew = false): Promise<void> {
     const { record, connect, events, intake, sources } = this.#parts;
     return this.exclusive(async () => {
       if (this.isRunning) return;
@@ -143,8 +146,10 @@ export class PipelineLife {
         throw error;
       }
       this.#become('running');
+      const kept = record.change({ isStopped: false, error: null, counters: undefined });
+      if (isNew) await kept;
       void sources.start();
-      await record.change({ isStopped: false, error: null, counters: undefined });
+      await kept;
     });
   }
 
@@ -227,6 +232,7 @@ export class PipelineLife {
     record.giveUp();
     void sources.stop();
     void sinks.close();
+    void this.#parts.lookups.close();
     intake.close();
     events.refuseAll(error);
     ring.end('deleted');
