@@ -255,10 +255,10 @@ export class PipelineEvents {
     void logged?.then(() => intake.release(entry, true));
   }
 
-  /** Everything that waits gets the error; returns what was refused so. */
-  refuseAll(error: CepError): readonly Entry[] {
+  /** Everything that waits gets the error, but for what stays for the next start; returns what was refused so. `isGone`: there is none. */
+  refuseAll(error: CepError, options?: { readonly isGone: boolean }): readonly Entry[] {
     const { intake, results } = this.#parts;
-    const refused = intake.refuseAll(error);
+    const refused = intake.refuseAll(error, options);
     for (const entry of refused) results.leave(entry);
     return refused;
   }

@@ -176,13 +176,10 @@ export class PipelineLife {
 
   /** False when its state could not be saved. */
   async #drain(save: () => Promise<boolean>): Promise<boolean> {
-    const { intake, events, sinks, sources } = this.#parts;
+    const { intake, sinks } = this.#parts;
     this.#become('draining');
     this.#isDraining = true;
-    await sources.stop();
-    events.finishing(true);
-    await intake.drained();
-    events.finishing(false);
+    await this.#finish();
     await sinks.idle(SINKS_FLUSH_MS);
     const isSaved = await save();
     this.#isDraining = false;
@@ -191,16 +188,26 @@ export class PipelineLife {
     return isSaved;
   }
 
+  /** Reads no more, and works through what was accepted. Sources wait until what they gave is through, whatever the sinks do. */
+  async #finish(): Promise<void> {
+    const { intake, events, sources } = this.#parts;
+    events.finishing(true);
+    const stopped = sources.stop();
+    await intake.drained();
+    // Where it failed meanwhile, what they gave waits for the next start, and they for that.
+    if (this.#status !== 'failed') await stopped;
+    events.finishing(false);
+  }
+
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
   shutdown(): Promise<boolean> {
     const { record, ring, sinks, sources } = this.#parts;
     return this.exclusive(async () => {
       let isSaved = true;
-      await sources.stop();
       if (this.isRunning) {
         isSaved = await this.#drain(() => this.#parts.saver.saveAll());
         this.#become('stopped');
-      }
+      } else await sources.stop();
       ring.end('shutdown');
       await sinks.close();
       return record.storage === null ? sinks.pending === 0 : isSaved;
@@ -216,7 +223,7 @@ export class PipelineLife {
       void sources.stop();
       intake.close();
       void this.#parts.lookups.close();
-      events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`));
+      events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`), { isGone: true });
       ring.end('deleted');
       await Promise.race([sinks.giveUp(), sleep(LETTERS_MS_MAX, undefined, { ref: false })]);
     });
@@ -234,25 +241,23 @@ export class PipelineLife {
     void sinks.close();
     void this.#parts.lookups.close();
     intake.close();
-    events.refuseAll(error);
+    // What sources gave, the next life reads again from its checkpoint.
+    events.refuseAll(error, { isGone: true });
     ring.end('deleted');
   }
 
   /** Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on nothing is said. */
   async close(silence: () => void | Promise<void>): Promise<boolean> {
-    const { intake, events, sinks, sources, saver } = this.#parts;
+    const { record, intake, sinks, saver } = this.#parts;
     return this.exclusive(async () => {
       if (!this.isRunning) return this.#status === 'stopped';
       this.#become('draining');
       this.#isDraining = true;
-      await sources.stop();
-      events.finishing(true);
-      await intake.drained();
-      events.finishing(false);
-      await sinks.idle(SINKS_FLUSH_MS);
+      await this.#finish();
+      if (!record.isDeleted) await sinks.idle(SINKS_FLUSH_MS);
       await silence();
       await sinks.settled();
-      const isSaved = await saver.saveWhole();
+      const isSaved = !record.isDeleted && (await saver.saveWhole());
       this.#isDraining = false;
       intake.close();
       // It may have failed over what it had to finish.
