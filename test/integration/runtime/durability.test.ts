@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
+import { EngineOpening } from '../../../worker/runtime/pipelines/engine-opening.ts';
 import { DurableStorage } from '../../../worker/runtime/storage/durable-storage.ts';
 import { FailingFiles } from '../../unit/runtime/failing-files.ts';
 import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
@@ -141,6 +142,17 @@ describe('a state directory', () => {
       expect(recovered).toMatchObject({ pipelines: 1 });
       // Ticks of the clock may stand in the log too.
       expect(recovered?.['records']).toBeGreaterThanOrEqual(3);
+    });
+
+    it('keeps what the log has for a program that cannot start, however often that is tried', async () => {
+      const id = await crashed(3);
+      const opening = vi.spyOn(EngineOpening.prototype, 'open').mockRejectedValue(new CepError('connector_error', 'no profile'));
+      const under = await start();
+      expect(under.runtime.pipelines.get(TENANT, id).status).toBe('failed');
+      await expect(under.runtime.pipelines.start(TENANT, id)).rejects.toMatchObject({ code: 'connector_error' });
+      opening.mockRestore();
+      await under.runtime.pipelines.start(TENANT, id);
+      expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":4,"sum":4}']);
     });
 
     it('cuts a torn last record, says so, and has all before it', async () => {

@@ -45,3 +45,20 @@ it('nothing stays of what came from sources where nobody will work on it any mor
     await pool.close();
   }
 });
+
+it('what the log holds from before is refused by no failure', async () => {
+  const pool = new EnginePool({ threads: 1, eventBudgetMs: 10_000, heapMb: 256, report: () => undefined });
+  try {
+    const intake = new Intake(owner, pool, { sequence: 0, state: null });
+    const request = { body: Buffer.from('{}'), format: 'ndjson' } as const;
+    const common = { time: 1, settle: null, idempotencyKey: null };
+    intake.accept(newEntry(request, { ...common, sequence: 1, isRecovered: true }));
+    intake.accept(newEntry(request, { ...common, sequence: 2 }));
+    const reason = new CepError('pipeline_not_running', 'it has failed');
+    expect(intake.refuseAll(reason).map(({ sequence }) => sequence)).toEqual([2]);
+    expect(intake.hasWork).toBe(true);
+    expect(intake.refuseAll(reason, { isGone: true }).map(({ sequence }) => sequence)).toEqual([1]);
+  } finally {
+    await pool.close();
+  }
+});

@@ -42,6 +42,8 @@ export interface Entry {
   isDropped: boolean;
   /** Its result has been seen; it is worked through again because the thread was lost. */
   isReplay: boolean;
+  /** It is in the log from before this process: its sender was told that it is kept. */
+  readonly isRecovered: boolean;
   readonly settle: { readonly resolve: (result: InjectResult) => void; readonly reject: (error: Error) => void } | null;
 }
 
@@ -386,13 +388,16 @@ export class Intake implements SlotOwner {
   }
 
   /**
-   * Refuses everything that was accepted and has no result yet; gives it back. What came from sources stays: nobody would send it again.
+   * Refuses everything that was accepted and has no result yet; gives it back. What came from sources stays, and what the log holds from
+   * before: nobody would send it again.
    * `isGone`: nobody will ever work on it here, so nothing stays.
    */
   refuseAll(error: CepError, { isGone = false } = {}): readonly Entry[] {
     const all = this.#waiting.takeAll();
-    const stays = ({ source, isReplay, isDropped }: Entry): boolean =>
-      !isGone && source !== null && source.answer === undefined && !isReplay && !isDropped;
+    const stays = ({ source, isReplay, isRecovered, isDropped }: Entry): boolean => {
+      const isOfSource = source !== null && source.answer === undefined;
+      return !isGone && (isOfSource || isRecovered) && !isReplay && !isDropped;
+    };
     this.#waiting.putBack(all.filter(stays));
     const entries = all.filter((entry) => !stays(entry));
     const refused = entries.filter((entry) => !entry.isReplay && !entry.isDropped);

@@ -233,7 +233,8 @@ export class PipelineEvents {
     this.#options.clock.notBefore(time);
     const request: InjectRequest = { body: bytes, format, timeField, outputs };
     if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
-    const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null, source });
+    const idempotencyKey = idempotency?.key ?? null;
+    const entry = newEntry(request, { sequence, time, settle, idempotencyKey, source, isRecovered: true });
     if (source !== null) marks.accepted(source);
     entry.skip.push(...skip);
     intake.accept(entry);
@@ -241,7 +242,7 @@ export class PipelineEvents {
 
   recoverTick(sequence: number, time: number, isSkipped: boolean): void {
     this.#options.clock.notBefore(time);
-    const entry = tickEntry(sequence, time, this.#options.outputs !== undefined);
+    const entry = tickEntry({ sequence, time, isRecovered: true }, this.#options.outputs !== undefined);
     if (isSkipped) entry.skip.push(-1);
     this.#parts.intake.accept(entry);
   }
@@ -249,7 +250,7 @@ export class PipelineEvents {
   /** `logged`: resolves when the log has the tick, which counts only then. */
   tick(sequence: number, time: number, logged?: Promise<void>): void {
     const { intake } = this.#parts;
-    const entry = tickEntry(sequence, time, this.#options.outputs !== undefined);
+    const entry = tickEntry({ sequence, time }, this.#options.outputs !== undefined);
     entry.isReady = logged === undefined;
     intake.accept(entry);
     void logged?.then(() => intake.release(entry, true));
