@@ -71,6 +71,18 @@ describe('a pipeline whose sinks take no more', () => {
     expect(life.status).toBe('stopped');
   });
 
+  it('is put on another thread while it finishes for a restore, and runs on', async () => {
+    const { life, opened, workThrough } = await heldUp({ isStuck: true });
+    const finishing = life.exclusive(() => life.finish());
+    await new Promise(setImmediate);
+    life.lost(undefined, 'killed');
+    await new Promise(setImmediate);
+    expect(opened()).toBe(2);
+    workThrough();
+    await finishing;
+    expect(life.status).toBe('running');
+  });
+
   it('ends what was under way when it is given up', async () => {
     const { life } = await heldUp({ isStuck: true });
     const closing = life.close(() => undefined);

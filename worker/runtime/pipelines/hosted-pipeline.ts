@@ -443,7 +443,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   restore(document: Uint8Array): Promise<RestoreResult> {
-    return this.#whileRunning(() => this.#switch.restore(document));
+    return this.#whileRunning(() => this.#switch.restore(document, () => this.#life.finish()));
   }
 
   /** The program has been checked. */

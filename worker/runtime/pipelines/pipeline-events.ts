@@ -69,17 +69,21 @@ export class PipelineEvents {
     this.#parts = parts;
   }
 
+  get #isFull(): boolean {
+    return this.#parts.sinks.isFull || this.#options.isHeldUp?.() === true;
+  }
+
   /** Sinks that cannot keep up hold up what feeds them. */
   holdWhenFull(): void {
-    const { intake, sinks } = this.#parts;
-    const isHeld = (sinks.isFull || this.#options.isHeldUp?.() === true) && !this.#isFinishing;
+    const { intake } = this.#parts;
+    const isHeld = this.#isFull && !this.#isFinishing;
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
     if (isHeld) intake.pause();
     else intake.resume();
   }
 
-  /** While it finishes, what was accepted goes through whatever the sinks do: it is bounded, and nothing comes after it. */
+  /** While it finishes, what was accepted goes through whatever the sinks do: it is bounded, since nothing more is taken in. */
   finishing(isFinishing: boolean): void {
     this.#isFinishing = isFinishing;
     this.holdWhenFull();
@@ -125,7 +129,7 @@ export class PipelineEvents {
   requireRoom(bytes: number): void {
     const { intake, sinks } = this.#parts;
     intake.requireRoom(bytes);
-    if (!this.#isHeld) return;
+    if (!this.#isHeld && !(this.#isFinishing && this.#isFull)) return;
     throw new CepError('queue_full', `the sinks of the pipeline have ${sinks.pending} events to deliver, and the pipeline waits for them`, {
       hint: 'send the same request again in a moment',
       retryAfterSeconds: 5,

@@ -50,6 +50,8 @@ export class PipelineLife {
   /** Operations of which only one may be under way. */
   #operation: Promise<unknown> = Promise.resolve();
   #isDraining = false;
+  /** Of a thread that was lost while who drains waited. */
+  #recovery: Promise<void> | undefined;
 
   constructor(context: PipelineContext, parts: LifeParts) {
     this.#context = context;
@@ -179,7 +181,7 @@ export class PipelineLife {
     const { intake, sinks } = this.#parts;
     this.#become('draining');
     this.#isDraining = true;
-    await this.#finish();
+    await this.#workThrough();
     await sinks.idle(SINKS_FLUSH_MS);
     const isSaved = await save();
     this.#isDraining = false;
@@ -188,12 +190,27 @@ export class PipelineLife {
     return isSaved;
   }
 
+  /** As it has to be before another state takes the place of its own; it runs on. @throws CepError `pipeline_not_running` when it failed over that */
+  async finish(): Promise<void> {
+    this.#isDraining = true;
+    try {
+      await this.#workThrough();
+      await this.#recovery;
+    } finally {
+      this.#isDraining = false;
+    }
+    this.requireRunning();
+  }
+
   /** Reads no more, and works through what was accepted. Sources wait until what they gave is through, whatever the sinks do. */
-  async #finish(): Promise<void> {
-    const { intake, events, sources } = this.#parts;
+  async #workThrough(): Promise<void> {
+    const { record, intake, events, sources } = this.#parts;
     events.finishing(true);
     const stopped = sources.stop();
-    await intake.drained();
+    do {
+      await intake.drained();
+      await this.#recovery;
+    } while (intake.hasWork && this.#status !== 'failed' && !record.isDeleted);
     // Where it failed meanwhile, what they gave waits for the next start, and they for that.
     if (this.#status !== 'failed') await stopped;
     events.finishing(false);
@@ -253,7 +270,7 @@ export class PipelineLife {
       if (!this.isRunning) return this.#status === 'stopped';
       this.#become('draining');
       this.#isDraining = true;
-      await this.#finish();
+      await this.#workThrough();
       if (!record.isDeleted) await sinks.idle(SINKS_FLUSH_MS);
       await silence();
       await sinks.settled();
@@ -270,7 +287,7 @@ export class PipelineLife {
   /** Its thread is gone. `culprit`: what it hung at, if it was at fault. */
   lost(culprit: Culprit, reason: string): void {
     // Who drains waits for what the lost thread had, so this must not wait for him.
-    if (this.#isDraining) void this.#recoverFrom(culprit, reason);
+    if (this.#isDraining) this.#recovery = this.#recoverFrom(culprit, reason);
     else void this.exclusive(() => this.#recoverFrom(culprit, reason));
   }
 
