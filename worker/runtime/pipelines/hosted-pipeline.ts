@@ -341,6 +341,11 @@ export class HostedPipeline implements IntakeOwner {
     if (this.isRunning) await this.#intake.drained();
   }
 
+  /** While it does what the log has again, that goes through whatever its sinks do. */
+  finishing(isFinishing: boolean): void {
+    this.#events.finishing(isFinishing);
+  }
+
   recover(record: LoggedRequest, skip: readonly number[]): void {
     this.#events.recover(record, skip);
   }
