@@ -40,8 +40,11 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const pipelines = directory.hosted();
   for (const gap of storage.gaps) reportGap(gap, pipelines, context);
   await Promise.all(pipelines.map((pipeline) => startAgain(pipeline, context)));
+  // A sink that takes nothing is not to keep the whole server from its start: what may pend is bounded by what the log has.
+  for (const pipeline of pipelines) pipeline.finishing(true);
   const records = await replay(options, await skipsOf(storage));
   await Promise.all(pipelines.map((pipeline) => pipeline.drained()));
+  for (const pipeline of pipelines) pipeline.finishing(false);
   const fields = {
     pipelines: pipelines.length,
     tenants: ids.size - Number(ids.has(SERVER_TENANT)),

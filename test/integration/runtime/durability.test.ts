@@ -1,8 +1,10 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CepError } from '../../../shared/errors/error.ts';
+import { EngineOpening } from '../../../worker/runtime/pipelines/engine-opening.ts';
 import { DurableStorage } from '../../../worker/runtime/storage/durable-storage.ts';
 import { FailingFiles } from '../../unit/runtime/failing-files.ts';
 import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
@@ -164,6 +166,17 @@ describe('a state directory', () => {
       expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
     });
 
+    it('keeps what the log has for a program that cannot start, however often that is tried', async () => {
+      const id = await crashed(3);
+      const opening = vi.spyOn(EngineOpening.prototype, 'open').mockRejectedValue(new CepError('connector_error', 'no profile'));
+      const under = await start();
+      expect(under.runtime.pipelines.get(TENANT, id).status).toBe('failed');
+      await expect(under.runtime.pipelines.start(TENANT, id)).rejects.toMatchObject({ code: 'connector_error' });
+      opening.mockRestore();
+      await under.runtime.pipelines.start(TENANT, id);
+      expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":4,"sum":4}']);
+    });
+
     it('cuts a torn last record, says so, and has all before it', async () => {
       const id = await crashed(3);
       truncateSync(logPath(), readFileSync(logPath()).lastIndexOf('"amount":1') + 5);
@@ -212,6 +225,28 @@ describe('a state directory', () => {
     await stop(first);
     const second = await start();
     expect(outputTexts(await second.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":3,"sum":3}']);
+  });
+
+  it('reads nothing for a pipeline that it could not keep, though it cannot delete it either', async () => {
+    const path = join(stateDir, '..', `${basename(stateDir)}.jsonl`);
+    writeFileSync(path, `${JSON.stringify(tx('a', 1))}\n`);
+    const under = await start({ workDir: tmpdir() });
+    const source = `connector In = file (path: "${basename(path)}")\nevent Tx:\n  user: str\n  amount: int\nstream S = Tx\n  .from(In)\n  .emit(user: user)\n`;
+    const refusal = new CepError('storage_unavailable', 'no space');
+    const spies = [vi.spyOn(DurableStorage.prototype, 'savePipeline'), vi.spyOn(DurableStorage.prototype, 'deletePipeline')];
+    try {
+      for (const spy of spies) spy.mockRejectedValue(refusal);
+      await expect(under.deploy(source, 'read')).rejects.toBe(refusal);
+      for (const spy of spies) spy.mockRestore();
+      const id = await under.deploy(source, 'read');
+      await vi.waitFor(() => expect(under.runtime.pipelines.get(TENANT, id).eventsProcessed).toBe(1));
+      const connected = under.reports.filter(({ message }) => message === 'Source connected');
+      expect(connected.map(({ fields }) => fields['pipeline'])).toEqual([id]);
+      expect(under.runtime.scrape().threads.map(({ pipelines }) => pipelines)).toEqual([1]);
+    } finally {
+      vi.restoreAllMocks();
+      rmSync(path);
+    }
   });
 
   it('falls back to the checkpoint before, and does again what came since, when the newest cannot be read', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
+import { bytesOf, event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
 
 const counter = `stream Count = Tick
   .aggregate(n: count())
@@ -43,6 +43,16 @@ describe('a program that keeps its engine busy', () => {
     expect(outputTexts(answer)).toEqual(['Spin {"n":2,"spun":0}', 'Spin {"n":3,"spun":0}']);
     expect(outputTexts(await behind)).toEqual(['Spin {"n":4,"spun":0}']);
     expect(under.runtime.pipelines.get(TENANT, id)).toMatchObject({ status: 'degraded', error: expect.stringContaining('given up') });
+  });
+
+  it('loses the event at which it hangs while a checkpoint waits to take the place of its state', async () => {
+    const id = await under.deploy(spinner);
+    await under.inject(id, event('Job', { rounds: 0 }));
+    const { checkpointJson } = await under.runtime.pipelines.checkpoint(TENANT, id);
+    const refused = expect(under.inject(id, event('Job', { rounds: 100 }))).rejects.toMatchObject({ code: 'budget_exceeded' });
+    await under.runtime.pipelines.restore(TENANT, id, bytesOf(checkpointJson));
+    await refused;
+    expect(outputTexts(await under.inject(id, event('Job', { rounds: 0 })))).toEqual(['Spin {"n":2,"spun":0}']);
   });
 
   it('costs a pipeline on the same thread neither state nor an answer', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -157,6 +157,28 @@ stream Alert = Tx
     expect(bodies.map(({ data }) => data)).toEqual([{ amount: 11 }, { amount: 12 }]);
     expect(bodies[0]?.id).toContain(id);
   }, 30_000);
+
+  it('holds up no start of the server though its sinks take nothing and what the log has for them is much', async () => {
+    under = await startRuntime({ stateDir, checkpointIntervalMs: 3_600_000 });
+    const id = await under.deploy(program(', retries: 1000000'));
+    status = 503;
+    const many = Array.from({ length: 10_500 }, () => event('Tx', { amount: 11, padding: 'x'.repeat(200) }));
+    const [first, second] = [1, 2].map(() => under?.inject(id, many, { durable: true, outputs: false }));
+    const ended = expect(second).rejects.toMatchObject({ code: 'pipeline_not_found' });
+    await first;
+    const copy = `${stateDir}.crashed`;
+    cpSync(stateDir, copy, { recursive: true });
+    await under.runtime.pipelines.delete(TENANT, id);
+    await ended;
+    await under.runtime.shutdown({ deadlineMs: 8_000 });
+    rmSync(stateDir, { recursive: true });
+    renameSync(copy, stateDir);
+    rmSync(join(stateDir, 'store/LOCK'), { force: true });
+    under = await startRuntime({ stateDir });
+    expect(under.runtime.readiness().ready).toBe(true);
+    expect(under.runtime.pipelines.get(TENANT, id).eventsProcessed).toBe(21_000);
+    await expect(under.inject(id, event('Tx', { amount: 12 }))).rejects.toMatchObject({ code: 'queue_full' });
+  }, 120_000);
 
   it('makes dead letters of rows that its program cannot evaluate', async () => {
     under = await startRuntime();

@@ -76,4 +76,18 @@ describe('the record of a pipeline', () => {
     expect(await done).toEqual([undefined, false, undefined]);
     expect(disk.begun).toEqual(['delete']);
   });
+
+  it('is there as before when the disk does not take its deletion, but not when it was given up', async () => {
+    const refusal = new Error('no space');
+    const disk = new SlowStorage();
+    const record = new PipelineRecord(definition, { ...disk.storage, deletePipeline: () => Promise.reject(refusal) });
+    const done = Promise.allSettled([record.delete(), record.keep(state(3))]);
+    await new Promise(setImmediate);
+    await disk.endAll();
+    expect(await done).toMatchObject([{ reason: refusal }, { value: true }]);
+    expect([record.isDeleted, disk.begun]).toEqual([false, ['version 1 with state 3']]);
+    record.giveUp();
+    expect(await record.keep(state(4))).toBe(false);
+    expect(record.isDeleted).toBe(true);
+  });
 });

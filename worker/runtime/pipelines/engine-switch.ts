@@ -63,11 +63,13 @@ export class EngineSwitch {
     return { pipelineId, checkpointJson, eventsProcessed };
   }
 
-  /** Nothing that sources gave before is left when the state is another: they go on from where that stands, or its group does. */
-  async restore(document: Uint8Array): Promise<RestoreResult> {
+  /**
+   * Nothing that sources gave before is left when the state is another: they go on from where that stands, or its group does. `finish`:
+   * reads no more, and works through what was accepted.
+   */
+  async restore(document: Uint8Array, finish: () => Promise<void>): Promise<RestoreResult> {
     const { pipelineId, intake, sources, record, connect } = this.#parts;
-    await sources.stop();
-    await intake.drained();
+    await finish();
     let reply: SwitchReply;
     try {
       reply = await this.#switch(

@@ -357,6 +357,11 @@ export class HostedPipeline implements IntakeOwner {
     if (this.isRunning) await this.#intake.drained();
   }
 
+  /** While it does what the log has again, that goes through whatever its sinks do. */
+  finishing(isFinishing: boolean): void {
+    this.#events.finishing(isFinishing);
+  }
+
   recover(record: LoggedRequest, skip: readonly number[]): void {
     this.#events.recover(record, skip);
   }
@@ -424,6 +429,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#life.start();
   }
 
+  /** Starts it for the first time. @throws CepError when the program does not start, or is not kept: then nothing was read */
+  launch(): Promise<void> {
+    return this.#life.start(true);
+  }
+
   /** Finishes what was accepted, saves its state. */
   stop(): Promise<void> {
     return this.#life.stop();
@@ -454,7 +464,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   restore(document: Uint8Array): Promise<RestoreResult> {
-    return this.#whileRunning(() => this.#switch.restore(document));
+    return this.#whileRunning(() => this.#switch.restore(document, () => this.#life.finish()));
   }
 
   /** The program has been checked. */

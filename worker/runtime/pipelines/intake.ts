@@ -42,6 +42,8 @@ export interface Entry {
   isDropped: boolean;
   /** Its result has been seen; it is worked through again because the thread was lost. */
   isReplay: boolean;
+  /** It is in the log from before this process: its sender was told that it is kept. */
+  readonly isRecovered: boolean;
   readonly settle: { readonly resolve: (result: InjectResult) => void; readonly reject: (error: Error) => void } | null;
 }
 
@@ -81,6 +83,8 @@ export class Intake implements SlotOwner {
   /** Reasons for which nothing is sent. */
   #holds = 1;
   #isOpening = false;
+  /** It was refused what it had: what stays is not worked on before it is opened again. */
+  #isGivenUp = false;
   #hungAtOpening = false;
   #drained: (() => void)[] = [];
   /** Of the program that is opened first. */
@@ -218,6 +222,7 @@ export class Intake implements SlotOwner {
     options: { readonly tenantId: string; readonly isSuspect: boolean; readonly state: Uint8Array | null },
   ): Promise<LoadReply> {
     this.#putBack();
+    this.#isGivenUp = false;
     const { state } = options;
     const warm = options.isSuspect ? undefined : this.#warm?.take(this, load);
     this.#leaveWarm();
@@ -364,7 +369,7 @@ export class Intake implements SlotOwner {
     this.#thread?.settle(this.#slot, accepted);
   }
 
-  /** Resolves when everything accepted so far, and what comes meanwhile, is through, or given up. */
+  /** Resolves when everything accepted so far, and what comes meanwhile, is through, or given up; at once when nobody works on it. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       this.#drained.push(resolve);
@@ -373,7 +378,7 @@ export class Intake implements SlotOwner {
   }
 
   #tellDrained(): void {
-    if (this.#drained.length > 0 && !this.hasWork) this.#endDrain();
+    if (this.#drained.length > 0 && (!this.hasWork || this.#isGivenUp)) this.#endDrain();
   }
 
   #endDrain(): void {
@@ -382,11 +387,17 @@ export class Intake implements SlotOwner {
     for (const resolve of drained) resolve();
   }
 
-  /** Refuses everything that was accepted and has no result yet; gives it back. What came from sources stays: nobody would send it again. */
-  refuseAll(error: CepError): readonly Entry[] {
+  /**
+   * Refuses everything that was accepted and has no result yet; gives it back. What came from sources stays, and what the log holds from
+   * before: nobody would send it again.
+   * `isGone`: nobody will ever work on it here, so nothing stays.
+   */
+  refuseAll(error: CepError, { isGone = false } = {}): readonly Entry[] {
     const all = this.#waiting.takeAll();
-    const stays = ({ source, isReplay, isDropped }: Entry): boolean =>
-      source !== null && source.answer === undefined && !isReplay && !isDropped;
+    const stays = ({ source, isReplay, isRecovered, isDropped }: Entry): boolean => {
+      const isOfSource = source !== null && source.answer === undefined;
+      return !isGone && (isOfSource || isRecovered) && !isReplay && !isDropped;
+    };
     this.#waiting.putBack(all.filter(stays));
     const entries = all.filter((entry) => !stays(entry));
     const refused = entries.filter((entry) => !entry.isReplay && !entry.isDropped);
@@ -399,7 +410,8 @@ export class Intake implements SlotOwner {
     }
     for (const entry of refused) entry.settle?.reject(error);
     // Whoever waits for what stays would wait for ever: nobody works on it now.
-    this.#endDrain();
+    this.#isGivenUp = true;
+    this.#tellDrained();
     return refused;
   }
 }

@@ -122,9 +122,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   /** Nothing of the pipeline is kept when it does not start. */
   async #launch(pipeline: HostedPipeline): Promise<void> {
     try {
-      await pipeline.start();
+      await pipeline.launch();
     } catch (error) {
-      await pipeline.delete().catch(() => undefined); // What could not be saved need not be deleted.
+      // Where the storage refuses its deletion too it has to end all the same.
+      await pipeline.delete().catch(() => pipeline.abandon(new CepError('pipeline_not_running', 'the pipeline did not start')));
       throw error;
     }
     this.#pipelines.set(pipeline.id, pipeline);
@@ -167,7 +168,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
       { checkpoint, placing, engine },
     );
     try {
-      await pipeline.start();
+      await pipeline.launch();
     } catch (error) {
       pipeline.abandon(new CepError('pipeline_not_running', 'the pipeline did not start'));
       throw error;

@@ -69,17 +69,21 @@ export class PipelineEvents {
     this.#parts = parts;
   }
 
+  get #isFull(): boolean {
+    return this.#parts.sinks.isFull || this.#options.isHeldUp?.() === true;
+  }
+
   /** Sinks that cannot keep up hold up what feeds them. */
   holdWhenFull(): void {
-    const { intake, sinks } = this.#parts;
-    const isHeld = (sinks.isFull || this.#options.isHeldUp?.() === true) && !this.#isFinishing;
+    const { intake } = this.#parts;
+    const isHeld = this.#isFull && !this.#isFinishing;
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
     if (isHeld) intake.pause();
     else intake.resume();
   }
 
-  /** While it finishes, what was accepted goes through whatever the sinks do: it is bounded, and nothing comes after it. */
+  /** While it finishes, what was accepted goes through whatever the sinks do: it is bounded, since nothing more is taken in. */
   finishing(isFinishing: boolean): void {
     this.#isFinishing = isFinishing;
     this.holdWhenFull();
@@ -125,7 +129,7 @@ export class PipelineEvents {
   requireRoom(bytes: number): void {
     const { intake, sinks } = this.#parts;
     intake.requireRoom(bytes);
-    if (!this.#isHeld) return;
+    if (!this.#isHeld && !(this.#isFinishing && this.#isFull)) return;
     throw new CepError('queue_full', `the sinks of the pipeline have ${sinks.pending} events to deliver, and the pipeline waits for them`, {
       hint: 'send the same request again in a moment',
       retryAfterSeconds: 5,
@@ -233,7 +237,8 @@ export class PipelineEvents {
     this.#options.clock.notBefore(time);
     const request: InjectRequest = { body: bytes, format, timeField, outputs };
     if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
-    const entry = newEntry(request, { sequence, time, settle, idempotencyKey: idempotency?.key ?? null, source });
+    const idempotencyKey = idempotency?.key ?? null;
+    const entry = newEntry(request, { sequence, time, settle, idempotencyKey, source, isRecovered: true });
     if (source !== null) marks.accepted(source);
     entry.skip.push(...skip);
     intake.accept(entry);
@@ -241,7 +246,7 @@ export class PipelineEvents {
 
   recoverTick(sequence: number, time: number, isSkipped: boolean): void {
     this.#options.clock.notBefore(time);
-    const entry = tickEntry(sequence, time, this.#options.outputs !== undefined);
+    const entry = tickEntry({ sequence, time, isRecovered: true }, this.#options.outputs !== undefined);
     if (isSkipped) entry.skip.push(-1);
     this.#parts.intake.accept(entry);
   }
@@ -249,16 +254,16 @@ export class PipelineEvents {
   /** `logged`: resolves when the log has the tick, which counts only then. */
   tick(sequence: number, time: number, logged?: Promise<void>): void {
     const { intake } = this.#parts;
-    const entry = tickEntry(sequence, time, this.#options.outputs !== undefined);
+    const entry = tickEntry({ sequence, time }, this.#options.outputs !== undefined);
     entry.isReady = logged === undefined;
     intake.accept(entry);
     void logged?.then(() => intake.release(entry, true));
   }
 
-  /** Everything that waits gets the error; returns what was refused so. */
-  refuseAll(error: CepError): readonly Entry[] {
+  /** Everything that waits gets the error, but for what stays for the next start; returns what was refused so. `isGone`: there is none. */
+  refuseAll(error: CepError, options?: { readonly isGone: boolean }): readonly Entry[] {
     const { intake, results } = this.#parts;
-    const refused = intake.refuseAll(error);
+    const refused = intake.refuseAll(error, options);
     for (const entry of refused) results.leave(entry);
     return refused;
   }

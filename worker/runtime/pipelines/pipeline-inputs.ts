@@ -8,11 +8,12 @@ export const ANSWER_OUTPUTS_MAX = 100_000;
 
 export function newEntry(
   { body, format, timeField, outputs, trace }: InjectRequest,
-  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source'>>,
+  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source' | 'isRecovered'>>,
 ): Entry {
   const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
   return {
     source: null,
+    isRecovered: false,
     ...rest,
     format,
     timeField: timeField ?? null,
@@ -28,7 +29,10 @@ export function newEntry(
 }
 
 /** `wanted`: somebody takes each of its outputs. */
-export function tickEntry(sequence: number, time: number, wanted: boolean): Entry {
+export function tickEntry(
+  { sequence, time, isRecovered = false }: Pick<Entry, 'sequence' | 'time'> & Partial<Pick<Entry, 'isRecovered'>>,
+  wanted: boolean,
+): Entry {
   return {
     sequence,
     format: null,
@@ -42,6 +46,7 @@ export function tickEntry(sequence: number, time: number, wanted: boolean): Entr
     isReady: true,
     isDropped: false,
     isReplay: false,
+    isRecovered,
     idempotencyKey: null,
     source: null,
     settle: null,

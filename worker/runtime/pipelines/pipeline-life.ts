@@ -50,6 +50,8 @@ export class PipelineLife {
   /** Operations of which only one may be under way. */
   #operation: Promise<unknown> = Promise.resolve();
   #isDraining = false;
+  /** Of a thread that was lost while who drains waited. */
+  #recovery: Promise<void> | undefined;
 
   constructor(context: PipelineContext, parts: LifeParts) {
     this.#context = context;
@@ -125,8 +127,11 @@ export class PipelineLife {
     return run;
   }
 
-  /** Puts it on a thread with its last state. @throws CepError when the program does not start */
-  start(): Promise<void> {
+  /**
+   * Puts it on a thread with its last state. `isNew`: nobody knows of it yet, and it reads nothing before it is kept.
+   * @throws CepError when the program does not start, or is not kept; one that is not new runs all the same then
+   */
+  start(isNew = false): Promise<void> {
     const { record, connect, events, intake, sources } = this.#parts;
     return this.exclusive(async () => {
       if (this.isRunning) return;
@@ -143,8 +148,10 @@ export class PipelineLife {
         throw error;
       }
       this.#become('running');
+      const kept = record.change({ isStopped: false, error: null, counters: undefined });
+      if (isNew) await kept;
       void sources.start();
-      await record.change({ isStopped: false, error: null, counters: undefined });
+      await kept;
     });
   }
 
@@ -171,13 +178,10 @@ export class PipelineLife {
 
   /** False when its state could not be saved. */
   async #drain(save: () => Promise<boolean>): Promise<boolean> {
-    const { intake, events, sinks, sources } = this.#parts;
+    const { intake, sinks } = this.#parts;
     this.#become('draining');
     this.#isDraining = true;
-    await sources.stop();
-    events.finishing(true);
-    await intake.drained();
-    events.finishing(false);
+    await this.#workThrough();
     await sinks.idle(SINKS_FLUSH_MS);
     const isSaved = await save();
     this.#isDraining = false;
@@ -186,16 +190,41 @@ export class PipelineLife {
     return isSaved;
   }
 
+  /** As it has to be before another state takes the place of its own; it runs on. @throws CepError `pipeline_not_running` when it failed over that */
+  async finish(): Promise<void> {
+    this.#isDraining = true;
+    try {
+      await this.#workThrough();
+      await this.#recovery;
+    } finally {
+      this.#isDraining = false;
+    }
+    this.requireRunning();
+  }
+
+  /** Reads no more, and works through what was accepted. Sources wait until what they gave is through, whatever the sinks do. */
+  async #workThrough(): Promise<void> {
+    const { record, intake, events, sources } = this.#parts;
+    events.finishing(true);
+    const stopped = sources.stop();
+    do {
+      await intake.drained();
+      await this.#recovery;
+    } while (intake.hasWork && this.#status !== 'failed' && !record.isDeleted);
+    // Where it failed meanwhile, what they gave waits for the next start, and they for that.
+    if (this.#status !== 'failed') await stopped;
+    events.finishing(false);
+  }
+
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
   shutdown(): Promise<boolean> {
     const { record, ring, sinks, sources } = this.#parts;
     return this.exclusive(async () => {
       let isSaved = true;
-      await sources.stop();
       if (this.isRunning) {
         isSaved = await this.#drain(() => this.#parts.saver.saveAll());
         this.#become('stopped');
-      }
+      } else await sources.stop();
       ring.end('shutdown');
       await sinks.close();
       return record.storage === null ? sinks.pending === 0 : isSaved;
@@ -211,7 +240,7 @@ export class PipelineLife {
       void sources.stop();
       intake.close();
       void this.#parts.lookups.close();
-      events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`));
+      events.refuseAll(new CepError('pipeline_not_found', `there is no pipeline '${record.definition.id}'`), { isGone: true });
       ring.end('deleted');
       await Promise.race([sinks.giveUp(), sleep(LETTERS_MS_MAX, undefined, { ref: false })]);
     });
@@ -224,29 +253,28 @@ export class PipelineLife {
   /** It has no right to run any more: nothing that it has not said is said, and nothing of it is kept. Waits for nobody. */
   abandon(error: CepError): void {
     const { record, intake, events, ring, sinks, sources } = this.#parts;
-    void record.delete();
+    record.giveUp();
     void sources.stop();
     void sinks.close();
+    void this.#parts.lookups.close();
     intake.close();
-    events.refuseAll(error);
+    // What sources gave, the next life reads again from its checkpoint.
+    events.refuseAll(error, { isGone: true });
     ring.end('deleted');
   }
 
   /** Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on nothing is said. */
   async close(silence: () => void | Promise<void>): Promise<boolean> {
-    const { intake, events, sinks, sources, saver } = this.#parts;
+    const { record, intake, sinks, saver } = this.#parts;
     return this.exclusive(async () => {
       if (!this.isRunning) return this.#status === 'stopped';
       this.#become('draining');
       this.#isDraining = true;
-      await sources.stop();
-      events.finishing(true);
-      await intake.drained();
-      events.finishing(false);
-      await sinks.idle(SINKS_FLUSH_MS);
+      await this.#workThrough();
+      if (!record.isDeleted) await sinks.idle(SINKS_FLUSH_MS);
       await silence();
       await sinks.settled();
-      const isSaved = await saver.saveWhole();
+      const isSaved = !record.isDeleted && (await saver.saveWhole());
       this.#isDraining = false;
       intake.close();
       // It may have failed over what it had to finish.
@@ -258,13 +286,14 @@ export class PipelineLife {
 
   /** Its thread is gone. `culprit`: what it hung at, if it was at fault. */
   lost(culprit: Culprit, reason: string): void {
-    if (this.#parts.record.isDeleted) return;
     // Who drains waits for what the lost thread had, so this must not wait for him.
-    if (this.#isDraining) void this.#recoverFrom(culprit, reason);
+    if (this.#isDraining) this.#recovery = this.#recoverFrom(culprit, reason);
     else void this.exclusive(() => this.#recoverFrom(culprit, reason));
   }
 
   async #recoverFrom(culprit: Culprit, reason: string): Promise<void> {
+    // Asked when it is its turn: a deletion that was under way may have failed.
+    if (this.#parts.record.isDeleted) return;
     const cause = reason.split('\n', 1)[0] ?? '';
     if (culprit !== undefined) await this.#strike(culprit, cause);
     const verdict = this.#strikes.verdict(performance.now());

@@ -9,6 +9,7 @@ export class PipelineRecord {
   readonly storage: RuntimeStorage | null;
   #definition: PipelineDefinition;
   #isDeleted = false;
+  #isGivenUp = false;
   #writes: Promise<unknown> = Promise.resolve();
 
   constructor(definition: PipelineDefinition, storage: RuntimeStorage | null) {
@@ -43,9 +44,23 @@ export class PipelineRecord {
     this.#definition = { ...this.#definition, summary };
   }
 
+  /** Stays what it was where the storage refuses. @throws CepError `storage_unavailable` */
   async delete(): Promise<void> {
     this.#isDeleted = true;
-    await this.#inTurn(async () => this.storage?.deletePipeline(this.#definition.id));
+    await this.#inTurn(async () => {
+      try {
+        await this.storage?.deletePipeline(this.#definition.id);
+      } catch (error) {
+        this.#isDeleted = this.#isGivenUp;
+        throw error;
+      }
+    });
+  }
+
+  /** As `delete`, whatever the storage says. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    void this.delete().catch(() => undefined); // Where it could not be saved it need not be deleted.
   }
 
   async #write(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<boolean> {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { PipelineContext } from '../../../worker/runtime/pipelines/pipeline-context.ts';
+import { deferred } from '../../../worker/runtime/pipelines/pipeline-inputs.ts';
+import { type LifeParts, PipelineLife } from '../../../worker/runtime/pipelines/pipeline-life.ts';
+import { PipelineRecord } from '../../../worker/runtime/pipelines/pipeline-record.ts';
+import type { PipelineDefinition } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+
+interface HeldUp {
+  readonly life: PipelineLife;
+  /** How often its program was put on a thread. */
+  readonly opened: () => number;
+  readonly breakThreads: () => void;
+  readonly workThrough: () => void;
+}
+
+/**
+ * A pipeline that runs, and whose sinks take no more: what a source has given is worked through once nobody looks at that, or is refused.
+ * The source ends when it is. `isStuck`: its thread does nothing.
+ */
+async function heldUp({ isStuck = false } = {}): Promise<HeldUp> {
+  const through = deferred<void>();
+  let given = deferred<void>();
+  let [opened, isBroken] = [0, false];
+  const intake = {
+    base: { sequence: 0, state: null },
+    hasWork: false,
+    open: async () => {
+      opened++;
+      if (isBroken) throw new Error('no thread');
+      return { summary: {} };
+    },
+    close: () => undefined,
+    call: async () => undefined,
+    drained: () => Promise.race([through.promise, given.promise]),
+  };
+  const events = {
+    finishing: (isFinishing: boolean) => isFinishing && !isStuck && through.settle.resolve(),
+    refuseAll: (_: CepError, { isGone = false } = {}) => {
+      if (isGone) through.settle.resolve();
+      given.settle.resolve();
+      given = deferred<void>();
+      return [];
+    },
+  };
+  const none = async (): Promise<void> => undefined;
+  const parts = {
+    record: new PipelineRecord({ id: 'p_1', error: null, isStopped: false } as PipelineDefinition, null),
+    ...{ intake, events },
+    sinks: { idle: none, settled: none, close: none, openCircuits: [], pending: 0 },
+    sources: { start: none, stop: () => through.promise, problems: [] },
+    ...{ lookups: { close: none }, tally: {}, ring: { end: () => undefined }, connect: () => undefined },
+    saver: { saveWhole: async () => true, saveAll: async () => true, storedSequence: 0, report: () => undefined },
+  };
+  const life = new PipelineLife({ folderOf: () => null, report: () => undefined } as never as PipelineContext, parts as never as LifeParts);
+  await life.start();
+  const breakThreads = (): void => {
+    isBroken = true;
+  };
+  return { life, opened: () => opened, breakThreads, workThrough: through.settle.resolve };
+}
+
+describe('a pipeline whose sinks take no more', () => {
+  it.each([
+    ['stop', (life: PipelineLife) => life.stop()],
+    ['shutdown', (life: PipelineLife) => life.shutdown()],
+    ['close', (life: PipelineLife) => life.close(() => undefined)],
+  ])('finishes what its sources wait for: %s', async (_, end) => {
+    const { life } = await heldUp();
+    await end(life);
+    expect(life.status).toBe('stopped');
+  });
+
+  it('is put on another thread while it finishes for a restore, and runs on', async () => {
+    const { life, opened, workThrough } = await heldUp({ isStuck: true });
+    const finishing = life.exclusive(() => life.finish());
+    await new Promise(setImmediate);
+    life.lost(undefined, 'killed');
+    await new Promise(setImmediate);
+    expect(opened()).toBe(2);
+    workThrough();
+    await finishing;
+    expect(life.status).toBe('running');
+  });
+
+  it('ends what was under way when it is given up', async () => {
+    const { life } = await heldUp({ isStuck: true });
+    const closing = life.close(() => undefined);
+    await new Promise(setImmediate);
+    life.abandon(new CepError('pipeline_not_running', 'the placement is not here any more'));
+    expect(await closing).toBe(false);
+  });
+
+  it('ends what was under way when it fails, though its sources wait for what stays', async () => {
+    const { life, breakThreads } = await heldUp({ isStuck: true });
+    breakThreads();
+    const stopping = life.stop();
+    await new Promise(setImmediate);
+    life.lost(undefined, 'killed');
+    await stopping;
+    expect(life.status).toBe('stopped');
+  });
+});
