@@ -88,7 +88,7 @@ export class MemberDirectory {
     if (removedMembers.includes(id)) return false;
     const known = members.get(indexKey(id))?.url;
     if (known === undefined) return true;
-    // No two members have one URL: one that another has is free once that one has moved.
+    // No two members have one URL: one that another has is free once that one has moved. Members that exchange theirs are not told of, as neither goes first.
     return areMoved && known !== url && ![...members.values()].some((one) => one.url === url);
   }
 }

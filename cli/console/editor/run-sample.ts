@@ -67,6 +67,10 @@ function resultOf({ accepted, errors, ...notes }: Injected, outputs: readonly Ou
   };
 }
 
+function hintOf(meant: string | undefined): string {
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+}
+
 function notesOf({
   unread_types: unread = [],
   incomplete_fields: incomplete = [],
@@ -75,13 +79,11 @@ function notesOf({
 }: Partial<Injected>): string[] {
   return [
     ...unread.map(({ event_type: type, events, did_you_mean: meant }) => {
-      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-      return `${plural(events, 'event')} of type ${type}, which no stream reads${hint}`;
+      return `${plural(events, 'event')} of type ${type}, which no stream reads${hintOf(meant)}`;
     }),
     ...incomplete.map(({ event_type: type, field, events }) => `${type}.${field} is missing in ${plural(events, 'event')}`),
     ...unknown.map(({ member, events, did_you_mean: meant }) => {
-      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-      return `${plural(events, 'event')} with a member ${member} beside the fields, which is passed over${hint}`;
+      return `${plural(events, 'event')} with a member ${member} beside the fields, which is passed over${hintOf(meant)}`;
     }),
     ...(late === 0 ? [] : [`${plural(late, 'event')} too late for a window, a run or a join`]),
   ];
