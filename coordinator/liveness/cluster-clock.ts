@@ -8,6 +8,15 @@ export interface ClusterClockOptions {
   readonly clock: () => number;
 }
 
+/** The time is found once for all who ask within so long: that takes as long as there are workers. */
+const KEPT_MS = 50;
+
+interface Kept {
+  readonly untilMs: number;
+  /** By how much the time in the cluster is ahead of the monotonic clock. */
+  readonly baseMs: number;
+}
+
 /**
  * What time it is in the cluster: the middle of the clocks of its workers and of the member that leads, as heartbeats show them. One
  * clock that was set wrong, its own or a worker's, does not move it.
@@ -15,6 +24,7 @@ export interface ClusterClockOptions {
 export class ClusterClock {
   readonly #options: ClusterClockOptions;
   readonly #clocks = new ProcessMap<RemoteClock>();
+  #kept: Kept | undefined;
 
   constructor(options: ClusterClockOptions) {
     this.#options = options;
@@ -29,8 +39,13 @@ export class ClusterClock {
 
   /** Epoch ms; undefined while less than half of the workers were heard: the middle of few may be wrong. */
   time(workers: readonly WorkerProcess[]): number | undefined {
-    const bases = this.#basesOf(workers);
-    return bases.length * 2 < workers.length ? undefined : Math.round(this.#middle(bases) + this.#options.now());
+    const atMs = this.#options.now();
+    if (this.#kept === undefined || atMs >= this.#kept.untilMs) {
+      const bases = this.#basesOf(workers);
+      const isKnown = bases.length * 2 >= workers.length;
+      this.#kept = isKnown ? { untilMs: atMs + KEPT_MS, baseMs: this.#middle(bases) } : undefined;
+    }
+    return this.#kept && Math.round(this.#kept.baseMs + atMs);
   }
 
   /** By how much the clock of each worker that was heard is ahead of the cluster's, ms. */

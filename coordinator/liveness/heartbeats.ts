@@ -19,15 +19,6 @@ export interface HeartbeatsOptions {
   readonly clusterClock: Pick<ClusterClock, 'heard' | 'time'>;
 }
 
-/** The time in the cluster is found once for all heartbeats of so long: that takes as long as there are workers. */
-const TIME_KEPT_MS = 50;
-
-interface KeptTime {
-  readonly untilMs: number;
-  /** By how much the time in the cluster is ahead of the monotonic clock. */
-  readonly aheadMs: number | undefined;
-}
-
 interface KeptFormat {
   /** Of these workers. */
   readonly workers: ClusterState['workers'];
@@ -37,7 +28,6 @@ interface KeptFormat {
 /** Takes heartbeats on the member that leads. They are not in the log; each answer is a lease. */
 export class Heartbeats {
   readonly #options: HeartbeatsOptions;
-  #time: KeptTime | undefined;
   /** Undefined once a worker has said another one than before. */
   #format: KeptFormat | undefined;
 
@@ -71,23 +61,13 @@ export class Heartbeats {
     // runs until the worker hears of this.
     if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
-    const time = this.#timeIn(state);
+    const time = clusterClock.time(workersOf(state));
     const format = this.#formatIn(state);
     return {
       ...{ acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) },
       ...(time !== undefined && { clock_ms: time }),
       ...(format !== undefined && { state_format: format }),
     };
-  }
-
-  #timeIn(state: ClusterState): number | undefined {
-    const { clusterClock, now } = this.#options;
-    const atMs = now();
-    if (this.#time === undefined || atMs >= this.#time.untilMs) {
-      const timeMs = clusterClock.time(workersOf(state));
-      this.#time = { untilMs: atMs + TIME_KEPT_MS, aheadMs: timeMs === undefined ? undefined : timeMs - atMs };
-    }
-    return this.#time.aheadMs === undefined ? undefined : Math.round(this.#time.aheadMs + atMs);
   }
 
   #formatIn(state: ClusterState): number | undefined {

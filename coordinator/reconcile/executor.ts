@@ -4,6 +4,7 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import type { WorkerLeases } from '../liveness/worker-leases.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Worker } from '../state/cluster-state.ts';
+import { ipAddressIn } from '../workers-client/ip-address-in.ts';
 import { type HeldPlacement, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 import type { Action } from './action.ts';
 import type { Backoff, BackoffTimes } from './backoff.ts';
@@ -165,12 +166,19 @@ export class Executor {
     }
   }
 
-  /** An answer from there, whoever gave it, shows that the process does not run the placement: it has stopped it, or is another one. */
+  /**
+   * An answer of the process itself shows that it does not run the placement any more. So does one of another process that has its place. But
+   * a name may lead to another machine by now, while the process goes on at the one before: then its lease is waited for.
+   */
   async #stop({ holder, placement }: Action & { readonly kind: 'stop' }, isLeading: () => boolean): Promise<void> {
     const { client, backoff, observations } = this.#options;
     const { id: placementId, epoch } = placement;
     try {
-      await client.delete({ address: holder.address, placementId }, epoch);
+      const who = await client.delete({ address: holder.address, placementId }, epoch);
+      if (who !== undefined && who !== holder.incarnation && ipAddressIn(holder.address) === undefined) {
+        backoff.failed(`stop ${placementId}`, callTimes);
+        return;
+      }
       observations.gone({ id: holder.workerId, incarnation: holder.incarnation }, placementId);
       await this.#propose(
         { key: '', kind: 'propose', command: { type: 'ReleasePlacement', payload: { id: placementId, epoch } } },

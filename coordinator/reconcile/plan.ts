@@ -47,11 +47,14 @@ function nextStatus(view: View, worker: Worker): WorkerStatus | undefined {
     case 'registering':
     case 'unhealthy':
       if (!isOver && view.held(worker)) return 'ready';
-      return isOver && worker.status === 'registering' ? 'unhealthy' : undefined;
+      if (isOver && worker.status === 'registering') return 'unhealthy';
+      return view.isForgotten(worker) && !hasPlacements(view, worker) ? 'removed' : undefined;
     case 'ready':
       return isOver ? 'unhealthy' : undefined;
     case 'draining':
       return hasPlacements(view, worker) ? undefined : 'drained';
+    case 'drained':
+      return view.isForgotten(worker) ? 'removed' : undefined;
     default:
       return undefined;
   }

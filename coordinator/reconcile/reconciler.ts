@@ -28,6 +28,8 @@ export interface ReconcilerOptions extends Pick<ExecutorOptions, 'client' | 'wai
 }
 
 const UNDER_WAY_MAX = 64;
+/** A worker that is silent for so long is removed: machines that come and go under ever new names are not to fill the list. */
+const FORGOTTEN_MS = 24 * 3_600_000;
 
 /** What a leader knows, and what it starts each time that it looks. It has no clock of its own: whoever leads says when it looks. */
 export class Reconciler {
@@ -121,6 +123,7 @@ export class Reconciler {
       turn: this.#turn,
       held: (worker) => this.observations.of(worker)?.held,
       isOver: (process) => this.leases.isOver(process),
+      isForgotten: (worker) => this.leases.silentMs(worker) > FORGOTTEN_MS,
       mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
       isDue: (what) => this.#backoff.isDue(what),
       prepared: (migration) => this.#preparations.of(migration),

@@ -1,17 +1,21 @@
 import type { ClusterState } from '../state/cluster-state.ts';
+import type { WorkerStatus } from '../state/transitions.ts';
 import type { Observations } from './observations.ts';
 
 /** What every worker reads, and all that one reads that says nothing of formats. */
 export const FIRST_STATE_FORMAT = 1;
 
+const givenNothing: ReadonlySet<WorkerStatus> = new Set<WorkerStatus>(['unhealthy', 'drained', 'removed']);
+
 /**
  * The latest format of states that every worker reads: in it checkpoints are written, so that any of them can go on with what any other has
- * saved. Undefined while one that is not lost was not heard. It is in no log: each leader hears it anew.
+ * saved. Undefined while one that may be given something was not heard: one that is lost or drained is given nothing. It is in no log: each
+ * leader hears it anew.
  */
 export function agreedStateFormat(state: ClusterState, observations: Observations): number | undefined {
   let agreed: number | undefined;
   for (const worker of state.workers.values()) {
-    if (worker.status === 'unhealthy' || worker.status === 'removed') continue;
+    if (givenNothing.has(worker.status)) continue;
     const report = observations.of(worker);
     if (report === undefined) return undefined;
     agreed = Math.min(agreed ?? Number.POSITIVE_INFINITY, report.heartbeat.state_format ?? FIRST_STATE_FORMAT);

@@ -21,6 +21,8 @@ export interface View {
   readonly held: (worker: Worker) => ReadonlyMap<string, Observed> | undefined;
   /** All that the process was granted has ended. */
   readonly isOver: (process: WorkerProcess) => boolean;
+  /** It has been silent for so long that nobody waits for it any more. */
+  readonly isForgotten: (worker: Worker) => boolean;
   /** It may also be taken for lost. */
   readonly mayBeReplaced: (worker: Worker) => boolean;
   /** Whether something that has failed may be tried again already. */

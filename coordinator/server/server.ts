@@ -46,6 +46,8 @@ export interface CoordinatorServerOptions {
   readonly group: GroupMember;
   /** False: the coordinator is on its own. */
   readonly isGroup: boolean;
+  /** Told by heartbeats what time it is. @default one of the server's own */
+  readonly clusterClock?: ClusterClock;
   readonly apiKey: string | undefined;
   /** Reaches workers. */
   readonly web: WebDoor;
@@ -105,7 +107,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const controller = new Controller({ group, client, telemetry, now, ...workers });
   new ChangeReports({ group, leases: controller.leases, telemetry });
   const clock = (): number => Date.now();
-  const clusterClock = new ClusterClock({ now, clock });
+  const clusterClock = options.clusterClock ?? new ClusterClock({ now, clock });
   const heartbeats = new Heartbeats({ group, controller, now, clock, clusterClock });
   new ClockWatch({ group, controller, clusterClock, now, telemetry });
   const watches = new WorkerWatches({ group, client, controller });

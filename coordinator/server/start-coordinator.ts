@@ -12,14 +12,17 @@ import { type Bucket, BucketStore } from '../checkpoints/bucket-store.ts';
 import { type CheckpointStore, SharedFolderStore } from '../checkpoints/checkpoint-store.ts';
 import { FormatAgreement } from '../cluster/format-agreement.ts';
 import { GroupMember } from '../cluster/group-member.ts';
+import { GroupTime } from '../cluster/group-time.ts';
 import { MemberDirectory } from '../cluster/member-directory.ts';
 import { MemoryMember } from '../cluster/memory-member.ts';
 import { RAFT_PORT_OFFSET, raftPeerOf } from '../cluster/raft-address.ts';
 import { Replica } from '../cluster/replica.ts';
 import { successorOf } from '../cluster/successor.ts';
+import { ClusterClock } from '../liveness/cluster-clock.ts';
 import { type RaftMember, RaftRefusal } from '../raft/group.ts';
 import { startRaftMember } from '../raft/start-raft-member.ts';
 import { LATEST_FORMAT } from '../state/format.ts';
+import { workersOf } from '../state/queries.ts';
 import type { ValidateProgram } from './routes/programs.ts';
 import { type CoordinatorServer, type CoordinatorServerOptions, createCoordinatorServer, type WorkerSettings } from './server.ts';
 
@@ -92,10 +95,15 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   const certificates = options.tls && (await Certificates.read(options.tls, telemetry));
   const tls = certificates?.pair;
   const replica = new Replica();
-  const clock = (): number => Date.now();
+  const now = (): number => performance.now();
+  const clusterClock = new ClusterClock({ now, clock: Date.now });
+  const groupTime = new GroupTime({ replica, clock: () => clusterClock.time(workersOf(replica.state)) ?? Date.now(), now });
+  const clock = (): number => groupTime.next();
   // Workers and members may have certificates of two authorities; one that is named alone is that of both.
   const [workersCa, membersCa] = [options.tlsCa ?? group?.tlsCa, group?.tlsCa ?? options.tlsCa];
-  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: workersCa });
+  const web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
+    ...{ connectMs: 1_000, silenceMs: 15_000, ca: workersCa, remembersPeers: true },
+  });
   const memberWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 1_000, silenceMs: 15_000, ca: membersCa });
   const leaderWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
     ...{ connectMs: 1_000, silenceMs: 15_000, ca: membersCa, connectionsMax: FORWARDING_CONNECTIONS_MAX },
@@ -122,6 +130,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
       ...{
         group: new GroupMember({ member, replica, clock }),
         isGroup: group !== undefined,
+        clusterClock,
         apiKey,
         web,
         memberWeb,

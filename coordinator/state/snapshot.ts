@@ -6,6 +6,7 @@ import { Table } from './table.ts';
 /** Entities that are written at a time. */
 const ENTITIES_PER_PIECE = 200;
 const CHECKSUM_BYTES = 4;
+const LINE_FEED = 10;
 
 /** Tables of the state, as a snapshot names them, in its order; `sessionsByUse` follows from the sessions. */
 const tableNames = [
@@ -66,8 +67,8 @@ export function decodeSnapshot(bytes: Uint8Array, formatMax: number = LATEST_FOR
   if (end < 0) throw new UnreadableSnapshot(`a snapshot of ${bytes.length} bytes is cut`);
   const stated = new DataView(bytes.buffer, bytes.byteOffset).getUint32(end);
   if (crc32c(bytes.subarray(0, end)) !== stated) throw new UnreadableSnapshot('the checksum of the snapshot is wrong: it was changed');
-  const [head = '', ...lines] = new TextDecoder().decode(bytes.subarray(0, end)).split('\n').slice(0, -1);
-  const facts = JSON.parse(head) as Facts;
+  const lines = linesOf(bytes.subarray(0, end));
+  const facts = JSON.parse(lines.next().value ?? '') as Facts;
   if (facts.format > formatMax)
     throw new UnreadableSnapshot(
       `the snapshot has format ${facts.format}, and this version reads up to ${formatMax}. Start the version of cep that the other members run`,
@@ -81,4 +82,15 @@ export function decodeSnapshot(bytes: Uint8Array, formatMax: number = LATEST_FOR
   let byUse = Table.empty<string>();
   for (const session of state.sessions.values()) byUse = byUse.set(useKey(session), session.id);
   return { ...state, sessionsByUse: byUse };
+}
+
+/** One at a time: all of them are more than one text can hold when the state is very large. */
+function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
+  const decoder = new TextDecoder();
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    if (end < 0) return;
+    yield decoder.decode(bytes.subarray(start, end));
+    start = end + 1;
+  }
 }

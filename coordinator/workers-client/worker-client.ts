@@ -2,7 +2,12 @@ import type { Static } from 'typebox';
 import type { ListRange } from '../../shared/events/reading/list-ranges.ts';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import { LISTS_HEADER, listsSaid, withoutLists } from '../../shared/protocol/delivery-lists.ts';
-import type { deliveryAnswerSchema, heldPlacementSchema, placementRequestSchema } from '../../shared/protocol/placements.ts';
+import type {
+  deliveryAnswerSchema,
+  heldPlacementSchema,
+  placementDeletedSchema,
+  placementRequestSchema,
+} from '../../shared/protocol/placements.ts';
 
 export type PlacementRequest = Static<typeof placementRequestSchema>;
 export type HeldPlacement = Static<typeof heldPlacementSchema>;
@@ -105,8 +110,11 @@ export class WorkerClient {
     await this.#ask('POST', at, { path: '/prepare', body: { source, connectors }, deadlineMs: PREPARE_MS_MAX });
   }
 
-  async delete(at: PlacementAddress, epoch: number): Promise<void> {
-    await this.#ask('DELETE', at, { path: `?epoch=${epoch}`, deadlineMs: CALL_MS_MAX });
+  /** Gives the incarnation of the process that has answered; undefined from a worker of a version that does not say it. */
+  async delete(at: PlacementAddress, epoch: number): Promise<string | undefined> {
+    const question = { path: `?epoch=${epoch}`, deadlineMs: CALL_MS_MAX };
+    const answer = await this.#ask<Partial<Static<typeof placementDeletedSchema>> | undefined>('DELETE', at, question);
+    return answer?.incarnation;
   }
 
   /** @param stateFormat The latest in which its last checkpoint may be; for workers that have said that they know formats. */
@@ -129,6 +137,11 @@ export class WorkerClient {
     const read = deliveryAnswerIn(answer);
     if (read === undefined) throw new WorkerUnreachable(`the worker at ${at.address} gave an answer that is no JSON`);
     return read;
+  }
+
+  /** The IP address at which whoever answers for a worker was reached last. */
+  peerOf(address: string): string | undefined {
+    return this.#web.peerOf(new URL(address));
   }
 
   /** Lines of a process, for as long as it lives. @throws what the door throws */

@@ -2,7 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { GroupMember } from '../cluster/group-member.ts';
 import { ProcessMap, type WorkerProcess } from '../liveness/process-map.ts';
 import type { Controller } from '../reconcile/controller.ts';
+import { ipAddressIn } from './ip-address-in.ts';
 import type { WorkerClient } from './worker-client.ts';
+
+interface ConnectError {
+  readonly code?: string;
+  readonly address?: string;
+}
 
 interface WatchedProcess extends WorkerProcess {
   readonly address: string;
@@ -15,9 +21,11 @@ const AGAIN_MS = 1_000;
 const BEGUN_MAX = 16;
 
 /**
- * Holds a connection to every worker, which the kernel closes when the process dies. A connection that breaks, at an address that then
- * refuses others, proves that nothing of the process runs any more: what it had is given away at once, not after the time of silence.
- * A worker that cannot be reached, or was never, proves nothing.
+ * Holds a connection to every worker, which the kernel closes when the process dies. A connection that breaks, at an IP address that then
+ * refuses others or is another process's, proves that nothing of the process runs any more: what it had is given away at once, not after the
+ * time of silence. A name proves nothing: it may lead to another machine by now, while the process goes on at the one before.
+ * A worker that cannot be reached, or was never, proves nothing. Of one that was silent for its time nothing is left to prove, and its address
+ * may be another's by now: it is called again when it is heard.
  */
 export class WorkerWatches {
   readonly #group: GroupMember;
@@ -42,7 +50,7 @@ export class WorkerWatches {
     const { workers } = this.#group.state;
     const isWanted = (process: WorkerProcess): boolean => {
       const worker = workers.get(process.id);
-      return worker?.incarnation === process.incarnation && worker.status !== 'removed' && !leases.isProvenDead(process);
+      return worker?.incarnation === process.incarnation && worker.status !== 'removed' && !leases.isOver(process);
     };
     for (const [process, watch] of this.#watches.entries()) {
       if (isLeading && isWanted(process)) continue;
@@ -52,29 +60,36 @@ export class WorkerWatches {
     if (!isLeading) return;
     let begun = 0;
     for (const worker of workers.values()) {
-      if (this.#watches.get(worker) !== undefined || worker.status === 'removed' || leases.isProvenDead(worker)) continue;
+      if (this.#watches.get(worker) !== undefined || worker.status === 'removed' || leases.isOver(worker)) continue;
       if (++begun > BEGUN_MAX) return;
       const watch = new AbortController();
       this.#watches.set(worker, watch);
-      void this.#watch(worker, watch.signal);
+      void this.#watch(worker, watch.signal).finally(() => {
+        // It has ended by itself, with the lead: whoever leads again begins a new one.
+        if (this.#watches.get(worker) === watch) this.#watches.delete(worker);
+      });
     }
   }
 
   async #watch(process: WatchedProcess, signal: AbortSignal): Promise<void> {
-    let wasThere = false;
+    const { address, incarnation } = process;
+    const peer = (): string | undefined => ipAddressIn(address) ?? this.#client.peerOf(address);
+    /** Where it was reached, by IP address. */
+    let place: string | undefined;
     let refusals = 0;
     while (!signal.aborted && this.#controller.isLeading) {
       try {
         const who = await this.#stay(process, signal, () => {
-          wasThere = true;
+          place = peer();
           refusals = 0;
         });
-        if (who !== undefined && who !== process.incarnation) return this.#died(process);
+        const isItsPlace = ipAddressIn(address) !== undefined || (place !== undefined && place === peer());
+        if (who !== undefined && who !== incarnation && isItsPlace) return this.#died(process);
       } catch (error) {
-        refusals = isRefusal(error) ? refusals + 1 : 0;
-        if (wasThere && refusals > 1) return this.#died(process);
+        refusals = place !== undefined && isRefusalOf(place, error) ? refusals + 1 : 0;
+        if (refusals > 1) return this.#died(process);
       }
-      await pause(wasThere ? REFUSED_AGAIN_MS : AGAIN_MS, signal);
+      await pause(place === undefined ? AGAIN_MS : REFUSED_AGAIN_MS, signal);
     }
   }
 
@@ -100,8 +115,10 @@ export class WorkerWatches {
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+/** A name with several addresses has been tried at each of them. */
+function isRefusalOf(place: string, error: unknown): boolean {
+  const { errors = [error] } = error as Partial<AggregateError>;
+  return errors.some(({ code, address }: ConnectError) => code === 'ECONNREFUSED' && address === place);
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -17,6 +17,8 @@ export interface WebDoorOptions {
   readonly ca?: string | undefined;
   /** Connections to one server; what there is none for waits, and its deadline runs. @default no limit */
   readonly connectionsMax?: number | undefined;
+  /** Whether it can be asked for the peers of origins. @default false: of as many as there are it would remember one each */
+  readonly remembersPeers?: boolean;
   /** Asked once a connection is there, before anything goes over it: much may have changed while it was made. @default always */
   readonly maySend?: (() => boolean) | undefined;
 }
@@ -65,8 +67,10 @@ export class WebDoor {
   readonly #door: OutboundDoor;
   readonly #agent: Agent;
   readonly #unwanted = new Set<WebAnswer['body']>();
+  /** By origin. */
+  readonly #peers = new Map<string, string>();
 
-  constructor(door: OutboundDoor, { connectMs, silenceMs, ca, connectionsMax, maySend }: WebDoorOptions) {
+  constructor(door: OutboundDoor, { connectMs, silenceMs, ca, connectionsMax, remembersPeers = false, maySend }: WebDoorOptions) {
     this.#door = door;
     const connect = buildConnector({ timeout: connectMs, lookup: door.lookup, ...(ca === undefined ? {} : { ca }) });
     this.#agent = new Agent({
@@ -83,6 +87,8 @@ export class WebDoor {
         }
         connect(to, (...made) => {
           if (made[0] !== null || maySend?.() !== false) {
+            const peer = made[1]?.remoteAddress;
+            if (remembersPeers && peer !== undefined) this.#peers.set(`${to.protocol}//${to.host}`, peer);
             done(...made);
             return;
           }
@@ -121,6 +127,11 @@ export class WebDoor {
     if (protocol !== 'http:' && protocol !== 'https:') throw new UnfitTarget('the address begins with neither http: nor https:');
     if (username !== '' || password !== '') throw new UnfitTarget('the address holds a login, which belongs into a header');
     this.#door.requireHost(hostname);
+  }
+
+  /** The IP address that the newest connection to the origin of a target led to: a name may lead to another machine than before. */
+  peerOf({ origin }: URL): string | undefined {
+    return this.#peers.get(origin);
   }
 
   /** Takes an answer for what its status says. What comes of its body until the deadline is read, up to a bound, and forgotten. */

@@ -167,4 +167,7 @@ export const deliveryAnswerSchema = Type.Object({
   results: Type.Array(resultSchema),
 });
 
-export const placementDeletedSchema = Type.Object({ deleted: Type.Boolean() }, strict);
+export const placementDeletedSchema = Type.Object(
+  { deleted: Type.Boolean(), incarnation: Type.String({ description: 'Of the process that answers.' }) },
+  strict,
+);

@@ -97,7 +97,10 @@ function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRout
       query: { epoch: textParameter('The epoch under which it is given up.') },
       success: { 200: placementDeletedSchema },
       errors: ['stale_epoch', 'validation_error'],
-      handle: ({ params, query }) => ({ deleted: placements.delete(params.id, epochOf(query.epoch)) }),
+      handle: ({ params, query }) => ({
+        deleted: placements.delete(params.id, epochOf(query.epoch)),
+        incarnation: identity.incarnation,
+      }),
     }),
   ];
 }

@@ -20,6 +20,18 @@ const known: readonly Step[][] = [
     { what: 'beatAll', at: 1, other: 0 },
     { what: 'migrate', at: 0, other: 0 },
   ],
+  // The name of a worker leads to another machine while its process goes on where it was.
+  [
+    { what: 'startElsewhere', at: 0, other: 0 },
+    { what: 'beatAll', at: 4, other: 0 },
+    { what: 'settle', at: 3, other: 0 },
+    { what: 'deliver', at: 0, other: 0 },
+    { what: 'deliver', at: 0, other: 0 },
+    { what: 'deliver', at: 5, other: 0 },
+    { what: 'beat', at: 10, other: 0 },
+    { what: 'beatAll', at: 3, other: 0 },
+    { what: 'beat', at: 0, other: 0 },
+  ],
 ];
 
 async function run(steps: readonly Step[]): Promise<readonly string[]> {
@@ -47,4 +59,21 @@ describe('a cluster in which anything fails at any moment', () => {
     const examples = known.map((steps): [Step[]] => [steps]);
     await fc.assert(property, { numRuns: runs, examples });
   }, 600_000);
+
+  it('forgets a worker that was silent for a day, and not before', async () => {
+    const cluster = new SimulatedCluster();
+    for (const id of ['w1', 'w2']) cluster.start(id);
+    const hours = async (count: number) => {
+      cluster.network.advance(count * 3_600_000);
+      for (let round = 0; round < 3; round++) {
+        for (const worker of cluster.processes) cluster.beat(worker);
+        await cluster.settle(200);
+      }
+      return [...cluster.state.workers.values()].map(({ id, status }) => `${id} ${status}`);
+    };
+    await hours(0);
+    cluster.process('w1')?.kill();
+    expect(await hours(23)).toEqual(['w1 unhealthy', 'w2 ready']);
+    expect(await hours(2)).toEqual(['w1 removed', 'w2 ready']);
+  });
 });

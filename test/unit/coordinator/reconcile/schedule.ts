@@ -53,6 +53,7 @@ const acts: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
     },
   ],
   start: [1, (cluster, at) => cluster.start(idAt(at))],
+  startElsewhere: [1, (cluster, at) => cluster.startElsewhere(idAt(at))],
   stop: [1, withProcess((worker) => worker.stop())],
   goOn: [2, withProcess((worker) => worker.goOn())],
   drain: [

@@ -39,6 +39,11 @@ export class SimulatedCluster {
 
   start(id: string): void {
     this.process(id)?.kill();
+    this.startElsewhere(id);
+  }
+
+  /** On another machine, to which the name of the worker leads from now on. The process before it, if there is one, goes on where it is. */
+  startElsewhere(id: string): void {
     const incarnation = `i${this.processes.length + 1}`;
     const worker: SimulatedWorker = new SimulatedWorker({
       ...{ id, incarnation, network: this.network, pace: PACES[this.processes.length % PACES.length] as number },
@@ -143,7 +148,13 @@ export class SimulatedCluster {
       prepare: async ({ address, placementId }, program) => {
         await ask(address, (worker) => worker.act((table) => table.prepare(placementId, program)));
       },
-      delete: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => void table.delete(placementId, epoch))),
+      delete: ({ address, placementId }, epoch) =>
+        ask(address, (worker) =>
+          worker.act((table) => {
+            table.delete(placementId, epoch);
+            return worker.incarnation;
+          }),
+        ),
       close: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch))),
       reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
       checkpoint: ({ address, placementId }, epoch) =>
@@ -234,7 +245,10 @@ export class SimulatedCluster {
     for (const worker of this.processes) {
       worker.goOn();
       worker.host.refuses = false;
+      // One of two processes of one name is ended, and one that another has replaced is started again.
+      if (worker.isAlive && this.process(worker.id) !== worker) worker.kill();
     }
+    for (const { id, isAlive, isReplaced } of [...this.processes]) if (isAlive && isReplaced) this.start(id);
     this.start('spare');
     let left: readonly string[] = [];
     for (let round = 0; round < 90; round++) {
