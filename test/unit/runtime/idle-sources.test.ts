@@ -8,23 +8,27 @@ import { IdleSources, type SavedIdleSources } from '../../../worker/runtime/thre
 const hourMs = 3_600_000;
 const began = 1_700_000_000_000;
 
-/** A program whose only source is idle after 5 s, and for how long it was said to be silent. */
+const oneSource = 'stream S = A.watermark(idle: 5s).emit(n: n)\n';
+
+/** A program with a source that is idle after 5 s, and for how long it was said to be silent. */
 class Told {
   readonly silences: number[] = [];
+  readonly #id: string;
   readonly #idle: IdleSources;
   readonly #engine = {
     advance: () => undefined,
-    passSilence: (silentMs: ReadonlyMap<string, number>) => void this.silences.push(silentMs.get('input') ?? 0),
+    passSilence: (silentMs: ReadonlyMap<string, number>) => void this.silences.push(silentMs.get(this.#id) ?? 0),
   } as Pick<Engine, 'advance' | 'passSilence'> as Engine;
 
-  constructor(saved?: SavedIdleSources) {
-    const { plan } = check(new SourceText('p.vpl', 'stream S = A.watermark(idle: 5s).emit(n: n)\n'));
+  constructor(saved?: SavedIdleSources, [text, id] = [oneSource, 'input']) {
+    this.#id = id;
+    const { plan } = check(new SourceText('p.vpl', text));
     this.#idle = new IdleSources(plan as Plan);
     if (saved) this.#idle.load(saved);
   }
 
-  event(arrived: number): void {
-    this.#idle.observe('A', arrived);
+  event(arrived: number, type = 'A'): void {
+    this.#idle.observe(type, arrived);
   }
 
   /** A tick every tenth of a second. */
@@ -97,5 +101,24 @@ it('begins anew with the silence that a build before has put into its clocks its
   told.ticks(began + 60_100, began + 64_900);
   expect(told.silences).toEqual([]);
   told.ticks(began + 65_000, began + 65_000);
+  expect(told.silences).toEqual([5_000]);
+});
+
+it('hears a binding in events of types that extend its own', () => {
+  const text = [
+    'connector K = mqtt(url: "mqtt://127.0.0.1")',
+    'event Login: n: int',
+    'event AdminLogin extends Login: level: int',
+    'stream S = Login.from(K, topic: "b").watermark(idle: 5s).emit(n: n)',
+    '',
+  ].join('\n');
+  const told = new Told(undefined, [text, 'K/b']);
+  told.ticks(began, began + 1_000);
+  told.event(began + 1_000, 'Login');
+  told.ticks(began + 1_100, began + 4_000);
+  told.event(began + 4_000, 'AdminLogin');
+  told.ticks(began + 4_100, began + 8_900);
+  expect(told.silences).toEqual([]);
+  told.ticks(began + 9_000, began + 9_000);
   expect(told.silences).toEqual([5_000]);
 });

@@ -1,5 +1,6 @@
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { sourcesOfTypes } from '../../engine/time/bound-types.ts';
 
 /** When `.idle` says nothing. */
 const IDLE_MS_DEFAULT = 30_000;
@@ -26,24 +27,20 @@ export type SavedIdleSources = readonly (readonly [id: string, silentSince: numb
  */
 export class IdleSources {
   readonly #sources: readonly SourceTime[];
-  readonly #byType = new Map<string, SourceTime[]>();
+  readonly #sourcesOf: (type: string) => readonly number[];
   readonly #idleMs: number;
   #ticked: number | null = null;
 
   constructor(plan: Plan) {
     this.#sources = plan.sources.map(({ id }) => ({ id, arrived: null, silentSince: null }));
-    plan.sources.forEach(({ eventTypes }, index) => {
-      for (const type of eventTypes) this.#byType.set(type, [...(this.#byType.get(type) ?? []), this.#sources[index] as SourceTime]);
-    });
+    this.#sourcesOf = sourcesOfTypes(plan);
     const stated = plan.streams.flatMap(({ time }) => (time.idleMs === null ? [] : [time.idleMs]));
     this.#idleMs = stated.length === 0 ? IDLE_MS_DEFAULT : Math.min(...stated);
   }
 
   /** An event of this type came through. */
   observe(type: string, arrived: number): void {
-    const bound = this.#byType.get(type);
-    if (bound === undefined) (this.#sources[0] as SourceTime).arrived = arrived;
-    else for (const source of bound) source.arrived = arrived;
+    for (const at of this.#sourcesOf(type)) (this.#sources[at] as SourceTime).arrived = arrived;
   }
 
   tick(engine: Engine, now: number): void {
