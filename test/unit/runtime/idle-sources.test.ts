@@ -17,7 +17,10 @@ class Told {
   readonly #idle: IdleSources;
   readonly #engine = {
     advance: () => undefined,
-    passSilence: (silentMs: ReadonlyMap<string, number>) => void this.silences.push(silentMs.get(this.#id) ?? 0),
+    passSilence: (silentMs: ReadonlyMap<string, number>) => {
+      const ms = silentMs.get(this.#id);
+      if (ms !== undefined) this.silences.push(ms);
+    },
   } as Pick<Engine, 'advance' | 'passSilence'> as Engine;
 
   constructor(saved?: SavedIdleSources, [text, id] = [oneSource, 'input']) {
@@ -121,4 +124,27 @@ it('hears a binding in events of types that extend its own', () => {
   expect(told.silences).toEqual([]);
   told.ticks(began + 9_000, began + 9_000);
   expect(told.silences).toEqual([5_000]);
+});
+
+it.each<[string, { a: string; more?: string; idleMs: number }]>([
+  ['states it', { a: 'A.from(K, topic: "a").watermark(idle: 7s).emit(n: n)', idleMs: 7_000 }],
+  [
+    'is read by a stream that states none and feeds one that does',
+    { a: 'A.from(K, topic: "a").emit(n: n)', more: 'X.watermark(idle: 7s)', idleMs: 7_000 },
+  ],
+  ['states none, where another source does', { a: 'A.from(K, topic: "a").emit(n: n)', more: 'C.watermark(idle: 7s)', idleMs: 30_000 }],
+  [
+    'states more, and is read by another stream that states none',
+    { a: 'A.from(K, topic: "a").watermark(idle: 1h).emit(n: n)', more: 'A', idleMs: 30_000 },
+  ],
+  ['states more', { a: 'A.from(K, topic: "a").watermark(idle: 1m).emit(n: n)', more: 'C.watermark(idle: 7s)', idleMs: 60_000 }],
+])('is silent after the time that its own streams say: %s', (_, { a, more = 'C', idleMs }) => {
+  const text = `connector K = mqtt(url: "mqtt://127.0.0.1")\nstream X = ${a}\nstream Y = ${more}.emit(n: n)\n`;
+  const told = new Told(undefined, [text, 'K/a']);
+  told.ticks(began, began);
+  told.event(began);
+  told.ticks(began + 100, began + idleMs - 100);
+  expect(told.silences).toEqual([]);
+  told.ticks(began + idleMs, began + idleMs);
+  expect(told.silences).toEqual([idleMs]);
 });

@@ -1,9 +1,8 @@
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { sourcesOfTypes } from '../../engine/time/bound-types.ts';
+import { idleTimesOf } from './idle-times.ts';
 
-/** When `.idle` says nothing. */
-const IDLE_MS_DEFAULT = 30_000;
 /** Ticks come often: a longer step is a clock that was set, or a time in which nobody listened, and no silence. */
 const STEP_MS_MAX = 10_000;
 /** In what is saved: stands for the tick that came last, and is the id of no source. */
@@ -11,6 +10,8 @@ const TICK_ID = '$tick';
 
 interface SourceTime {
   readonly id: string;
+  /** It is idle when nothing came for so long. */
+  readonly idleMs: number;
   /** When the last event came that no tick has seen yet. */
   arrived: number | null;
   /** By the ticks, since when nothing came behind the last event. */
@@ -28,14 +29,12 @@ export type SavedIdleSources = readonly (readonly [id: string, silentSince: numb
 export class IdleSources {
   readonly #sources: readonly SourceTime[];
   readonly #sourcesOf: (type: string) => readonly number[];
-  readonly #idleMs: number;
   #ticked: number | null = null;
 
   constructor(plan: Plan) {
-    this.#sources = plan.sources.map(({ id }) => ({ id, arrived: null, silentSince: null }));
     this.#sourcesOf = sourcesOfTypes(plan);
-    const stated = plan.streams.flatMap(({ time }) => (time.idleMs === null ? [] : [time.idleMs]));
-    this.#idleMs = stated.length === 0 ? IDLE_MS_DEFAULT : Math.min(...stated);
+    const idleTimes = idleTimesOf(plan, this.#sourcesOf);
+    this.#sources = plan.sources.map(({ id }, at) => ({ id, idleMs: idleTimes[at] as number, arrived: null, silentSince: null }));
   }
 
   /** An event of this type came through. */
@@ -52,7 +51,7 @@ export class IdleSources {
       if (this.#ticked === null) source.silentSince = Math.max(source.silentSince, now);
       else if (now < this.#ticked || now > this.#ticked + STEP_MS_MAX) source.silentSince += now - this.#ticked;
       const silent = now - source.silentSince;
-      if (silent >= this.#idleMs) silentMs.set(source.id, silent);
+      if (silent >= source.idleMs) silentMs.set(source.id, silent);
     }
     if (silentMs.size > 0) engine.passSilence(silentMs);
     this.#ticked = now;
@@ -60,7 +59,7 @@ export class IdleSources {
 
   /** For how long behind that tick time goes on evenly, ms: silence that becomes long enough moves it at a bound. */
   evenMs(now: number): number {
-    const rests = this.#sources.flatMap(({ silentSince }) => (silentSince === null ? [] : [this.#idleMs - (now - silentSince)]));
+    const rests = this.#sources.flatMap(({ silentSince, idleMs }) => (silentSince === null ? [] : [idleMs - (now - silentSince)]));
     return Math.min(...rests.filter((ms) => ms > 0));
   }
 
