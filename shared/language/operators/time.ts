@@ -14,7 +14,8 @@ export const timeOperators: readonly OperatorDescriptor[] = [
     summary: 'Says which field is the event time and how much disorder to expect',
     description:
       'With `out_of_order` above 0 patterns, joins and first/last/collect/ema see events in the order of event time. Types without the field ' +
-      'do not move the time of the stream.',
+      'do not move the time of the stream. `idle` is for the sources behind the stream: of several streams that read one, the least counts, ' +
+      'and 30s for a stream that states none and feeds none that does.',
     example: {
       program:
         'event Hit:\n    at: timestamp\n    page: str\n\nstream PerMinute = Hit\n    .watermark(on: at, out_of_order: 10s)\n    .window(1m)\n    .aggregate(hits: count())\n    .emit(hits)\n',

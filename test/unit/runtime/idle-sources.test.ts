@@ -8,23 +8,30 @@ import { IdleSources, type SavedIdleSources } from '../../../worker/runtime/thre
 const hourMs = 3_600_000;
 const began = 1_700_000_000_000;
 
-/** A program whose only source is idle after 5 s, and for how long it was said to be silent. */
+const oneSource = 'stream S = A.watermark(idle: 5s).emit(n: n)\n';
+
+/** A program with a source that is idle after 5 s, and for how long it was said to be silent. */
 class Told {
   readonly silences: number[] = [];
+  readonly #id: string;
   readonly #idle: IdleSources;
   readonly #engine = {
     advance: () => undefined,
-    passSilence: (silentMs: ReadonlyMap<string, number>) => void this.silences.push(silentMs.get('input') ?? 0),
+    passSilence: (silentMs: ReadonlyMap<string, number>) => {
+      const ms = silentMs.get(this.#id);
+      if (ms !== undefined) this.silences.push(ms);
+    },
   } as Pick<Engine, 'advance' | 'passSilence'> as Engine;
 
-  constructor(saved?: SavedIdleSources) {
-    const { plan } = check(new SourceText('p.vpl', 'stream S = A.watermark(idle: 5s).emit(n: n)\n'));
+  constructor(saved?: SavedIdleSources, [text, id] = [oneSource, 'input']) {
+    this.#id = id;
+    const { plan } = check(new SourceText('p.vpl', text));
     this.#idle = new IdleSources(plan as Plan);
     if (saved) this.#idle.load(saved);
   }
 
-  event(arrived: number): void {
-    this.#idle.observe('A', arrived);
+  event(arrived: number, type = 'A'): void {
+    this.#idle.observe(type, arrived);
   }
 
   /** A tick every tenth of a second. */
@@ -98,4 +105,46 @@ it('begins anew with the silence that a build before has put into its clocks its
   expect(told.silences).toEqual([]);
   told.ticks(began + 65_000, began + 65_000);
   expect(told.silences).toEqual([5_000]);
+});
+
+it('hears a binding in events of types that extend its own', () => {
+  const text = [
+    'connector K = mqtt(url: "mqtt://127.0.0.1")',
+    'event Login: n: int',
+    'event AdminLogin extends Login: level: int',
+    'stream S = Login.from(K, topic: "b").watermark(idle: 5s).emit(n: n)',
+    '',
+  ].join('\n');
+  const told = new Told(undefined, [text, 'K/b']);
+  told.ticks(began, began + 1_000);
+  told.event(began + 1_000, 'Login');
+  told.ticks(began + 1_100, began + 4_000);
+  told.event(began + 4_000, 'AdminLogin');
+  told.ticks(began + 4_100, began + 8_900);
+  expect(told.silences).toEqual([]);
+  told.ticks(began + 9_000, began + 9_000);
+  expect(told.silences).toEqual([5_000]);
+});
+
+it.each<[string, { a: string; more?: string; idleMs: number }]>([
+  ['states it', { a: 'A.from(K, topic: "a").watermark(idle: 7s).emit(n: n)', idleMs: 7_000 }],
+  [
+    'is read by a stream that states none and feeds one that does',
+    { a: 'A.from(K, topic: "a").emit(n: n)', more: 'X.watermark(idle: 7s)', idleMs: 7_000 },
+  ],
+  ['states none, where another source does', { a: 'A.from(K, topic: "a").emit(n: n)', more: 'C.watermark(idle: 7s)', idleMs: 30_000 }],
+  [
+    'states more, and is read by another stream that states none',
+    { a: 'A.from(K, topic: "a").watermark(idle: 1h).emit(n: n)', more: 'A', idleMs: 30_000 },
+  ],
+  ['states more', { a: 'A.from(K, topic: "a").watermark(idle: 1m).emit(n: n)', more: 'C.watermark(idle: 7s)', idleMs: 60_000 }],
+])('is silent after the time that its own streams say: %s', (_, { a, more = 'C', idleMs }) => {
+  const text = `connector K = mqtt(url: "mqtt://127.0.0.1")\nstream X = ${a}\nstream Y = ${more}.emit(n: n)\n`;
+  const told = new Told(undefined, [text, 'K/a']);
+  told.ticks(began, began);
+  told.event(began);
+  told.ticks(began + 100, began + idleMs - 100);
+  expect(told.silences).toEqual([]);
+  told.ticks(began + idleMs, began + idleMs);
+  expect(told.silences).toEqual([idleMs]);
 });

@@ -19,6 +19,9 @@ const programs = {
 stream R = B.watermark(out_of_order: 2s, idle: 6s).emit(n: n)
 stream S = join(L, R).on(L.n == R.n).window(5s).emit(n: L.n)
 `,
+  'sources that are silent after different times': `stream L = A.watermark(out_of_order: 2s, idle: 6s).window(3s).aggregate(n: count()).emit(n: n)
+stream R = B.from(K, topic: "b").watermark(out_of_order: 2s, idle: 12s).window(3s).aggregate(n: count()).emit(n: n)
+`,
   'a timer': 'stream T = timer(5s).emit(n: 1)\nstream S = A.window(20s).aggregate(n: count()).emit(n: n)\n',
 };
 
@@ -33,7 +36,9 @@ class Run {
   #now = began;
 
   constructor(source: string, mayRest: boolean) {
-    const { plan, diagnostics } = check(new SourceText('p.vpl', `event A:\n    n: int\n\nevent B:\n    n: int\n\n${source}`));
+    const { plan, diagnostics } = check(
+      new SourceText('p.vpl', `connector K = mqtt(url: "mqtt://127.0.0.1")\nevent A:\n    n: int\n\nevent B:\n    n: int\n\n${source}`),
+    );
     expect(diagnostics).toEqual([]);
     this.#engine = createEngine(plan as Plan, {
       output: ({ stream, fields }) => void this.said.push([this.#now - began, stream, fields.get('n') ?? fields.get('a')]),

@@ -2,6 +2,7 @@ import type { Fields, InputEvent } from '../../../shared/events/event.ts';
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import type { Plan, SourceBinding } from '../../../shared/language/plan/plan.ts';
 import { flag, mapOf, record, type Saved } from '../state/codec.ts';
+import { sourcesOfTypes } from './bound-types.ts';
 import { Clock, savedClock } from './clock.ts';
 
 /** By the id of each binding. */
@@ -39,8 +40,7 @@ export interface TimedEvent {
 export class SourceClocks {
   readonly #sources: readonly Source[];
   readonly #byId: ReadonlyMap<string, Source>;
-  readonly #ancestors: ReadonlyMap<string, readonly string[]>;
-  readonly #byType = new Map<string, readonly Source[]>();
+  readonly #sourcesOf: (type: string) => readonly Source[];
 
   constructor(plan: Plan) {
     this.#sources = plan.sources.map((binding) => ({
@@ -51,7 +51,7 @@ export class SourceClocks {
       followsArrival: false,
     }));
     this.#byId = new Map(this.#sources.slice(1).map((source) => [source.binding.id, source]));
-    this.#ancestors = new Map(plan.events.map((event) => [event.name, event.ancestors]));
+    this.#sourcesOf = this.#sourcesOfTypes(plan);
   }
 
   /** The clocks by which events of a type come, reading a field when the stream says so. */
@@ -117,16 +117,18 @@ export class SourceClocks {
     return new Set(this.#sources.flatMap(clocksOf));
   }
 
-  /** The bindings of a type or of what it extends; the default input for all others. */
-  #sourcesOf(type: string): readonly Source[] {
-    let found = this.#byType.get(type);
-    if (found === undefined) {
-      const names = [type, ...(this.#ancestors.get(type) ?? [])];
-      const bound = names.map((name) => this.#sources.slice(1).filter((source) => source.binding.eventTypes.includes(name)));
-      found = bound.find((sources) => sources.length > 0) ?? this.#sources.slice(0, 1);
-      this.#byType.set(type, found);
-    }
-    return found;
+  #sourcesOfTypes(plan: Plan): (type: string) => readonly Source[] {
+    const positionsOf = sourcesOfTypes(plan);
+    const found = new Map<readonly number[], readonly Source[]>();
+    return (type) => {
+      const positions = positionsOf(type);
+      let sources = found.get(positions);
+      if (sources === undefined) {
+        sources = positions.map((at) => this.#sources[at] as Source);
+        found.set(positions, sources);
+      }
+      return sources;
+    };
   }
 
   /** Where an event came in. A binding's id may be followed by `#` and the broker's partition. */

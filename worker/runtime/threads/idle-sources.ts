@@ -1,8 +1,8 @@
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { sourcesOfTypes } from '../../engine/time/bound-types.ts';
+import { idleTimesOf } from './idle-times.ts';
 
-/** When `.idle` says nothing. */
-const IDLE_MS_DEFAULT = 30_000;
 /** Ticks come often: a longer step is a clock that was set, or a time in which nobody listened, and no silence. */
 const STEP_MS_MAX = 10_000;
 /** In what is saved: stands for the tick that came last, and is the id of no source. */
@@ -10,6 +10,8 @@ const TICK_ID = '$tick';
 
 interface SourceTime {
   readonly id: string;
+  /** It is idle when nothing came for so long. */
+  readonly idleMs: number;
   /** When the last event came that no tick has seen yet. */
   arrived: number | null;
   /** By the ticks, since when nothing came behind the last event. */
@@ -26,24 +28,18 @@ export type SavedIdleSources = readonly (readonly [id: string, silentSince: numb
  */
 export class IdleSources {
   readonly #sources: readonly SourceTime[];
-  readonly #byType = new Map<string, SourceTime[]>();
-  readonly #idleMs: number;
+  readonly #sourcesOf: (type: string) => readonly number[];
   #ticked: number | null = null;
 
   constructor(plan: Plan) {
-    this.#sources = plan.sources.map(({ id }) => ({ id, arrived: null, silentSince: null }));
-    plan.sources.forEach(({ eventTypes }, index) => {
-      for (const type of eventTypes) this.#byType.set(type, [...(this.#byType.get(type) ?? []), this.#sources[index] as SourceTime]);
-    });
-    const stated = plan.streams.flatMap(({ time }) => (time.idleMs === null ? [] : [time.idleMs]));
-    this.#idleMs = stated.length === 0 ? IDLE_MS_DEFAULT : Math.min(...stated);
+    this.#sourcesOf = sourcesOfTypes(plan);
+    const idleTimes = idleTimesOf(plan, this.#sourcesOf);
+    this.#sources = plan.sources.map(({ id }, at) => ({ id, idleMs: idleTimes[at] as number, arrived: null, silentSince: null }));
   }
 
   /** An event of this type came through. */
   observe(type: string, arrived: number): void {
-    const bound = this.#byType.get(type);
-    if (bound === undefined) (this.#sources[0] as SourceTime).arrived = arrived;
-    else for (const source of bound) source.arrived = arrived;
+    for (const at of this.#sourcesOf(type)) (this.#sources[at] as SourceTime).arrived = arrived;
   }
 
   tick(engine: Engine, now: number): void {
@@ -55,7 +51,7 @@ export class IdleSources {
       if (this.#ticked === null) source.silentSince = Math.max(source.silentSince, now);
       else if (now < this.#ticked || now > this.#ticked + STEP_MS_MAX) source.silentSince += now - this.#ticked;
       const silent = now - source.silentSince;
-      if (silent >= this.#idleMs) silentMs.set(source.id, silent);
+      if (silent >= source.idleMs) silentMs.set(source.id, silent);
     }
     if (silentMs.size > 0) engine.passSilence(silentMs);
     this.#ticked = now;
@@ -63,7 +59,7 @@ export class IdleSources {
 
   /** For how long behind that tick time goes on evenly, ms: silence that becomes long enough moves it at a bound. */
   evenMs(now: number): number {
-    const rests = this.#sources.flatMap(({ silentSince }) => (silentSince === null ? [] : [this.#idleMs - (now - silentSince)]));
+    const rests = this.#sources.flatMap(({ silentSince, idleMs }) => (silentSince === null ? [] : [idleMs - (now - silentSince)]));
     return Math.min(...rests.filter((ms) => ms > 0));
   }
 
