@@ -60,6 +60,41 @@ describe('a placement', () => {
   });
 });
 
+describe('who has the key of the worker', () => {
+  it('sees what a placement does and has its dead letters, after it has gone too, and changes nothing of it', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    hook.status = 400;
+    const one = await worker(stub);
+    await place(stub, one, id, placing(pairs(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'k', 1), event('B', 'k', 2)] });
+    const path = `/api/v1/pipelines/${(await one.get(id)).body.pipeline_id}`;
+    const lettersOf = async () => (await one.ask('GET', `${path}/dlq`)).body.entries;
+    await until(async () => (await lettersOf()).length === 1);
+    expect((await one.ask('GET', `${path}/metrics`)).body).toMatchObject({ events_processed: 2, dlq_events: 1 });
+    expect((await one.ask('GET', path)).body).toMatchObject({ status: 'running' });
+    const changes = [
+      await one.ask('DELETE', path),
+      await one.ask('POST', `${path}/stop`),
+      await one.ask('POST', `${path}/events`, { event_type: 'A', fields: {} }),
+    ];
+    for (const { status, body } of changes)
+      expect([status, body.error]).toEqual([404, expect.stringContaining('placed here by the cluster')]);
+    hook.status = 200;
+    expect((await one.ask('POST', `${path}/dlq/replay`)).body).toEqual({ replayed: 1, failed: 0 });
+    expect(hook.delivered.map(({ data }) => data)).toEqual([{ key: 'k', n: 2 }]);
+
+    hook.status = 400;
+    await one.inject(id, { epoch: 1, first: 3, events: [event('A', 'm', 3), event('B', 'm', 4)] });
+    await until(async () => (await lettersOf()).length === 1);
+    await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=2`);
+    expect((await one.ask('GET', path)).status).toBe(404);
+    expect(await lettersOf()).toHaveLength(1);
+    expect((await one.ask('DELETE', `${path}/dlq`)).body).toEqual({ cleared: 1 });
+    expect((await one.ask('GET', `${path}/dlq`)).status).toBe(404);
+  });
+});
+
 describe('a checkpoint of a placement', () => {
   it('is all that another worker needs: what had begun completes there, and nothing is said twice', async () => {
     const [stub, hook] = [await coordinator(), await sink()];

@@ -268,19 +268,39 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   #find(tenant: string, id: string): HostedPipeline {
     const pipeline = this.#pipelines.get(id);
     if (pipeline?.tenantId === tenant) return pipeline;
-    throw new CepError('pipeline_not_found', `there is no pipeline '${id}'`, { hint: 'GET /api/v1/pipelines lists those that there are' });
+    const isPlaced = tenant === SERVER_TENANT && pipeline?.tenantId === CLUSTER_TENANT;
+    throw isPlaced
+      ? new CepError('pipeline_not_found', `pipeline '${id}' was placed here by the cluster, which alone changes it`, {
+          hint: 'ask a coordinator: POST /api/v1/pipeline-groups/{group}/inject, PUT and DELETE /api/v1/pipeline-groups/{group}',
+        })
+      : notFound(id);
+  }
+
+  /** To look at, or for its dead letters: whoever has the key of the server also sees what a cluster has placed here. */
+  #seen(tenant: string, id: string): HostedPipeline {
+    const pipeline = this.#pipelines.get(id);
+    if (tenant === SERVER_TENANT && pipeline?.tenantId === CLUSTER_TENANT) return pipeline;
+    return this.#find(tenant, id);
+  }
+
+  /** Whose dead letters those of a pipeline are. What a cluster had placed here leaves them behind when it moves. */
+  async #letterTenant(tenant: string, id: string): Promise<string> {
+    if (tenant !== SERVER_TENANT || this.#pipelines.has(id)) return this.#seen(tenant, id).tenantId;
+    const { total } = await this.#context.deadLetters.of(CLUSTER_TENANT).page(id, { limit: 1, offset: 0 }, {});
+    if (total === 0) throw notFound(id);
+    return CLUSTER_TENANT;
   }
 
   get(tenant: string, id: string): Pipeline {
-    return this.#find(tenant, id).view();
+    return this.#seen(tenant, id).view();
   }
 
   streams(tenant: string, id: string): readonly string[] {
-    return this.#find(tenant, id).streams;
+    return this.#seen(tenant, id).streams;
   }
 
   topology(tenant: string, id: string): Topology {
-    return this.#find(tenant, id).topology;
+    return this.#seen(tenant, id).topology;
   }
 
   async delete(tenant: string, id: string, waiting: Waiting = {}): Promise<void> {
@@ -364,11 +384,11 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   }
 
   async metrics(tenant: string, id: string): Promise<PipelineMetrics> {
-    return this.#find(tenant, id).metrics(METRICS_WAIT_MS);
+    return this.#seen(tenant, id).metrics(METRICS_WAIT_MS);
   }
 
   async explain(tenant: string, id: string, { stream, key }: { readonly stream: string; readonly key?: string }): Promise<string> {
-    return this.#find(tenant, id).explain(stream, key ?? null);
+    return this.#seen(tenant, id).explain(stream, key ?? null);
   }
 
   // ---------------------------------------------------------------------------------------------- events
@@ -490,24 +510,24 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   }
 
   follow(tenant: string, id: string, follower: Follower): OutputCursor {
-    return this.#find(tenant, id).follow(follower);
+    return this.#seen(tenant, id).follow(follower);
   }
 
   programLog(tenant: string, id: string, limit: number): readonly ProgramLogLine[] {
-    return this.#find(tenant, id).programLog(limit);
+    return this.#seen(tenant, id).programLog(limit);
   }
 
   pastReloads(tenant: string, id: string): readonly PastReload[] {
-    return this.#find(tenant, id).pastReloads;
+    return this.#seen(tenant, id).pastReloads;
   }
 
   sources(tenant: string, id: string): readonly SourceStatus[] {
-    return this.#find(tenant, id).sources();
+    return this.#seen(tenant, id).sources();
   }
 
   async deadLetters(tenant: string, id: string, { limit, offset }: Page, filter: LetterFilter = {}): Promise<DeadLetters> {
-    this.#find(tenant, id);
-    const { letters, total } = await this.#context.deadLetters.of(tenant).page(id, { limit, offset }, filter);
+    const owner = await this.#letterTenant(tenant, id);
+    const { letters, total } = await this.#context.deadLetters.of(owner).page(id, { limit, offset }, filter);
     return { total, entries: letters };
   }
 
@@ -516,13 +536,17 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     id: string,
     filter: LetterFilter = {},
   ): Promise<{ readonly replayed: number; readonly failed: number }> {
-    return this.#find(tenant, id).replayDeadLetters(filter);
+    return this.#seen(tenant, id).replayDeadLetters(filter);
   }
 
   async clearDeadLetters(tenant: string, id: string, filter: LetterFilter = {}): Promise<{ readonly cleared: number }> {
-    this.#find(tenant, id);
-    return { cleared: await this.#context.deadLetters.of(tenant).remove(id, (letter) => isChosen(letter, filter)) };
+    const owner = await this.#letterTenant(tenant, id);
+    return { cleared: await this.#context.deadLetters.of(owner).remove(id, (letter) => isChosen(letter, filter)) };
   }
+}
+
+function notFound(id: string): CepError {
+  return new CepError('pipeline_not_found', `there is no pipeline '${id}'`, { hint: 'GET /api/v1/pipelines lists those that there are' });
 }
 
 function newDefinition({ text, summary }: CheckedProgram): Omit<PipelineDefinition, 'id' | 'tenantId' | 'name'> {
