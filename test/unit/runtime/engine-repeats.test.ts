@@ -19,11 +19,13 @@ class SlowThread {
     return 1;
   }
 
+  settle(): void {
+    // It has one engine.
+  }
+
   detach(): void {
     this.#owner = undefined;
   }
-
-  settle(): void {}
 
   send({ sequence }: WorkRecord): void {
     this.#tasks.push(() => {
