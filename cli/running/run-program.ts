@@ -89,12 +89,10 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     signals.close();
   }
   await screen.end();
-  if (isClean && undelivered > 0 && stateDir === undefined) {
-    screen.note(`${counted(undelivered, 'dead letter')} went with the process: with --checkpoint-dir they are kept in its dlq.jsonl.`);
-    return gaveUpExitCode;
-  }
   if (isClean) return 0;
-  screen.note('Something was given up: not all of what was taken in is delivered, or kept.');
+  if (undelivered > 0 && stateDir === undefined)
+    screen.note(`${counted(undelivered, 'dead letter')} went with the process: with --checkpoint-dir they are kept in its dlq.jsonl.`);
+  else screen.note('Something was given up: not all of what was taken in is delivered, or kept.');
   // What did not end by itself would keep the process alive.
   process.exit(gaveUpExitCode);
 }

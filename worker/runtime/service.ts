@@ -51,7 +51,7 @@ export interface Runtime {
   backUp(): Promise<Backup | null>;
   /**
    * Stops taking events, finishes those accepted, takes final checkpoints, flushes the sinks. `clean` is false when
-   * something was given up at the deadline. May be called once.
+   * something was given up at the deadline, or before and the letters that say so were in memory only. May be called once.
    */
   shutdown(options: { readonly deadlineMs: number }): Promise<{ readonly clean: boolean }>;
 }

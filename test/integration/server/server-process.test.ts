@@ -1,5 +1,5 @@
 import { copyFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { createServer as createHttpServer, get } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -143,6 +143,26 @@ describe('cep server', () => {
       sink.close();
     },
   );
+
+  it.each([
+    ['with 4 where that is in memory only', [], 4],
+    ['with 0 where its state directory has it', ['--state-dir', 'letters'], 0],
+  ])('that has given up an event ends %s', async (_, args, code) => {
+    const refusing = createHttpServer((_request, response) => response.writeHead(400).end());
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    const { port } = refusing.address() as AddressInfo;
+    const source = `connector C = http (url: "http://127.0.0.1:${port}/")\n${program.trimEnd()}.to(C)\n`;
+    const { cep, url } = await serve(args.map((arg) => (arg.startsWith('--') ? arg : path(arg))));
+    const { id } = await post(`${url}/api/v1/pipelines`, { name: 'p', source });
+    await post(`${url}/api/v1/pipelines/${id}/events`, { event_type: 'Reading', fields: { value: 40 } });
+    const letters = async (): Promise<unknown> =>
+      ((await (await fetch(`${url}/api/v1/pipelines/${id}/dlq`)).json()) as { total: number }).total;
+    await vi.waitUntil(async () => (await letters()) === 1, { timeout: 30_000 });
+    cep.kill('SIGTERM');
+    expect((await cep.ended).code).toBe(code);
+    expect(logOf(cep).find(({ message }) => message === 'Server stopped')).toMatchObject({ clean: code === 0 });
+    refusing.close();
+  });
 
   it('says at start what is in memory only, and when everybody can use it', async () => {
     const open = await serve(['--bind', '0.0.0.0']);

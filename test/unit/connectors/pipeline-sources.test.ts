@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
-import type { ConnectorType, Source, SourceReading } from '../../../worker/connectors/connector.ts';
+import type { ConnectorType, Source, SourceReading, Webhook } from '../../../worker/connectors/connector.ts';
 import { MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-letters.ts';
 import { fileConnector } from '../../../worker/connectors/file.ts';
 import { settingsOf } from '../../../worker/connectors/registry.ts';
@@ -93,6 +93,20 @@ it('one that replaces another goes on behind what that one has taken, however lo
   release();
   await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
   expect(started).toEqual([null, 1]);
+});
+
+it('what takes requests is known after it was ended, however often', async () => {
+  const webhook = { isSigned: false } as Webhook;
+  vi.mocked(fileConnector.openSource as NonNullable<ConnectorType['openSource']>).mockImplementation(() =>
+    Object.assign(new NumberSource(started), { webhook }),
+  );
+  configure('hook');
+  for (const _ of ['it stops', 'it fails over that']) {
+    await sources.stop();
+    expect(sources.webhook('F', 'hook')?.webhook).toBe(webhook);
+  }
+  configure('other');
+  expect(sources.webhook('F', 'hook')).toBeUndefined();
 });
 
 it('positions that are taken back leave those that came meanwhile', () => {

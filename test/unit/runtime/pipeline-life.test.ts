@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineContext } from '../../../worker/runtime/pipelines/pipeline-context.ts';
 import { deferred } from '../../../worker/runtime/pipelines/pipeline-inputs.ts';
@@ -11,15 +11,18 @@ interface HeldUp {
   /** How often its program was put on a thread. */
   readonly opened: () => number;
   readonly breakThreads: () => void;
+  /** Its thread is lost after everything was through, and then its sources end. What it returns: all is through once more. */
+  readonly lose: () => () => void;
   readonly workThrough: () => void;
 }
 
 /**
  * A pipeline that runs, and whose sinks take no more: what a source has given is worked through once nobody looks at that, or is refused.
- * The source ends when it is. `isStuck`: its thread does nothing.
+ * The source ends when it is. `isStuck`: its thread does nothing. `isLate`: the source ends later.
  */
-async function heldUp({ isStuck = false } = {}): Promise<HeldUp> {
-  const through = deferred<void>();
+async function heldUp({ isStuck = false, isLate = false } = {}): Promise<HeldUp> {
+  const [through, ended] = [deferred<void>(), deferred<void>()];
+  let repeated: Promise<void> | undefined;
   let given = deferred<void>();
   let [opened, isBroken] = [0, false];
   const intake = {
@@ -28,18 +31,18 @@ async function heldUp({ isStuck = false } = {}): Promise<HeldUp> {
     open: async () => {
       opened++;
       if (isBroken) throw new Error('no thread');
+      given = deferred<void>();
       return { summary: {} };
     },
     close: () => undefined,
     call: async () => undefined,
-    drained: () => Promise.race([through.promise, given.promise]),
+    drained: () => repeated ?? Promise.race([through.promise, given.promise]),
   };
   const events = {
     finishing: (isFinishing: boolean) => isFinishing && !isStuck && through.settle.resolve(),
     refuseAll: (_: CepError, { isGone = false } = {}) => {
       if (isGone) through.settle.resolve();
       given.settle.resolve();
-      given = deferred<void>();
       return [];
     },
   };
@@ -48,7 +51,7 @@ async function heldUp({ isStuck = false } = {}): Promise<HeldUp> {
     record: new PipelineRecord({ id: 'p_1', error: null, isStopped: false } as PipelineDefinition, null),
     ...{ intake, events },
     sinks: { idle: none, settled: none, close: none, openCircuits: [], pending: 0 },
-    sources: { start: none, stop: () => through.promise, problems: [] },
+    sources: { start: none, stop: () => (isLate ? ended : through).promise, problems: [] },
     ...{ lookups: { close: none }, tally: {}, ring: { end: () => undefined }, connect: () => undefined },
     saver: { saveWhole: async () => true, saveAll: async () => true, storedSequence: 0, report: () => undefined },
   };
@@ -57,7 +60,14 @@ async function heldUp({ isStuck = false } = {}): Promise<HeldUp> {
   const breakThreads = (): void => {
     isBroken = true;
   };
-  return { life, opened: () => opened, breakThreads, workThrough: through.settle.resolve };
+  const lose = (): (() => void) => {
+    const again = deferred<void>();
+    repeated = again.promise;
+    life.lost(undefined, 'killed');
+    ended.settle.resolve();
+    return again.settle.resolve;
+  };
+  return { life, opened: () => opened, breakThreads, lose, workThrough: through.settle.resolve };
 }
 
 describe('a pipeline whose sinks take no more', () => {
@@ -81,6 +91,37 @@ describe('a pipeline whose sinks take no more', () => {
     workThrough();
     await finishing;
     expect(life.status).toBe('running');
+  });
+
+  it('is put on another thread by who drains, where its recovery waits for a change that waits for the lost thread', async () => {
+    const { life, opened, workThrough } = await heldUp({ isStuck: true });
+    const change = deferred<void>();
+    const changed = life.exclusive(() => change.promise);
+    const stopping = life.stop();
+    life.lost({ entry: undefined, index: 0 }, 'hung');
+    change.settle.reject(new Error('its thread is gone'));
+    await expect(changed).rejects.toThrow('its thread is gone');
+    await vi.waitUntil(() => opened() === 2);
+    workThrough();
+    await stopping;
+    await life.exclusive(async () => undefined);
+    expect([opened(), life.status]).toEqual([2, 'stopped']);
+  });
+
+  it('has what a thread had that is lost while its sources end, before another state takes its place', async () => {
+    const { life, opened, lose, workThrough } = await heldUp({ isStuck: true, isLate: true });
+    workThrough();
+    const finishing = life.exclusive(() => life.finish());
+    await new Promise(setImmediate);
+    const again = lose();
+    let isFinished = false;
+    void finishing.then(() => {
+      isFinished = true;
+    });
+    await new Promise(setImmediate);
+    expect([opened(), isFinished]).toEqual([2, false]);
+    again();
+    await finishing;
   });
 
   it('ends what was under way when it is given up', async () => {

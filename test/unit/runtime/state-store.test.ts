@@ -76,6 +76,18 @@ describe('StateStore after a change that failed', () => {
     expect(store.failures).toBe(1);
   });
 
+  it('is not opened again once it is closed', async () => {
+    vi.spyOn(Level.prototype, 'batch').mockRejectedValueOnce(new Error('IO error: fdatasync'));
+    await expect(store.saveTenant(tenant('b'))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const closing = store.close();
+    await expect(store.recover()).rejects.toThrow('closed');
+    await closing;
+    await expect(store.recover()).rejects.toThrow('closed');
+    const other = await StateStore.open(join(folder, 'store'), report);
+    expect((await other.tenants()).map(({ name }) => name)).toEqual(['a']);
+    await other.close();
+  });
+
   it('keeps all that it took on a disk that was full', async ({ skip }) => {
     const disk = join(folder, 'disk');
     mkdirSync(disk);

@@ -43,6 +43,20 @@ describe('dead letters of tenants', () => {
     await letters.close();
   });
 
+  it.each([
+    ['in memory', 2],
+    ['in files', 0],
+  ])('end with the process where they are kept nowhere, without messages that nobody could read: %s', async (where, ending) => {
+    const letters = await open(where === 'in files' ? stateDir : undefined);
+    for (const id of [1, 2]) await letters.of('t_one').add(letter('p', id));
+    await letters.of('t_one').add({ ...letter('p', 3), code: 'unreadable_message' });
+    await letters.of('t_one').add(letter('p-other', 4));
+    expect(letters.endingWithProcess('t_one', 'p')).toBe(ending);
+    await letters.of('t_one').remove('p', () => true);
+    expect(letters.endingWithProcess('t_one', 'p')).toBe(0);
+    await letters.close();
+  });
+
   it('are each in a file that nobody else reads, go with their tenant, and come back with the others', async () => {
     const letters = await open(stateDir);
     for (const tenant of ['default', 't_one', 't_two', 't_lost']) await letters.of(tenant).add(letter('p', 1));

@@ -162,6 +162,11 @@ export class MemoryDeadLetters implements DeadLetters {
     this.#chars = this.#letters.reduce((sum, { text }) => sum + text.length, 0);
   }
 
+  /** How many there are of a pipeline that are no messages which it could not read: those were never taken in. */
+  undelivered(pipelineId: string): number {
+    return this.#letters.filter((letter) => letter.pipelineId === pipelineId && letter.code !== 'unreadable_message').length;
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

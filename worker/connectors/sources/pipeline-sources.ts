@@ -153,6 +153,7 @@ export class PipelineSources {
     this.#isStarted = false;
     this.#isReading = false;
     const runners = [...this.#runners.values()];
+    if (runners.length === 0) return; // Those that were ended before stay known.
     this.#runners = new Map();
     this.#stopped = runners;
     await Promise.all(runners.map((runner) => this.#close(runner)));

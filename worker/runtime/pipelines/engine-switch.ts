@@ -49,6 +49,7 @@ export class EngineSwitch {
 
   async checkpoint(): Promise<CheckpointResult> {
     const { pipelineId, clock, tally, intake, record, marks } = this.#parts;
+    await intake.repeated();
     const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
     const counters = {
       events_processed: eventsProcessed,
@@ -134,6 +135,7 @@ export class EngineSwitch {
   async #change(make: MakeEngine, decide: (reply: SwitchReply) => Decision): Promise<SwitchReply> {
     const { intake, saver } = this.#parts;
     const { stateFormat } = saver;
+    await intake.repeated();
     intake.pause();
     try {
       const sequence = intake.lastSent;

@@ -44,7 +44,7 @@ export class Fifo<T> {
     return items;
   }
 
-  [Symbol.iterator](): IterableIterator<T> {
-    return this.#items.slice(this.#head)[Symbol.iterator]();
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let at = this.#head; at < this.#items.length; at++) yield this.#items[at] as T;
   }
 }

@@ -440,8 +440,9 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
-  shutdown(): Promise<boolean> {
-    return this.#life.shutdown();
+  async shutdown(): Promise<boolean> {
+    const isKept = await this.#life.shutdown();
+    return isKept && this.#context.deadLetters.endingWithProcess(this.tenantId, this.id) === 0;
   }
 
   delete(): Promise<void> {

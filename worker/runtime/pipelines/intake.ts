@@ -80,13 +80,14 @@ export class Intake implements SlotOwner {
   #lastSent: number;
   #thread: EngineThread | undefined;
   #slot = 0;
-  /** Reasons for which nothing is sent. */
-  #holds = 1;
+  /** Reasons for which nothing new is sent. */
+  #holds = 0;
   #isOpening = false;
   /** It was refused what it had: what stays is not worked on before it is opened again. */
   #isGivenUp = false;
   #hungAtOpening = false;
   #drained: (() => void)[] = [];
+  #repeated: (() => void)[] = [];
   /** Of the program that is opened first. */
   #warm: WarmEngine | undefined;
 
@@ -160,10 +161,10 @@ export class Intake implements SlotOwner {
 
   /** Sends what may be sent. */
   pump(): void {
-    const thread = this.#thread;
-    while (this.#holds === 0 && thread !== undefined) {
+    const thread = this.#openThread;
+    while (thread !== undefined) {
       const entry = this.#waiting.first;
-      if (entry === undefined || !entry.isReady) break;
+      if (entry === undefined || !entry.isReady || (this.#holds > 0 && !entry.isReplay)) break;
       const size = sizeOf(entry);
       const isFull = this.#sent.length >= WINDOW_RECORDS || this.#sentBytes + size > WINDOW_BYTES;
       if (!entry.isDropped && isFull && this.#sent.length > 0) break;
@@ -172,6 +173,12 @@ export class Intake implements SlotOwner {
       else this.#send(thread, entry, size);
     }
     this.#tellDrained();
+    this.#tellRepeated();
+  }
+
+  /** The one that has the engine of this pipeline. */
+  get #openThread(): EngineThread | undefined {
+    return this.#isOpening ? undefined : this.#thread;
   }
 
   #send(thread: EngineThread, entry: Entry, size: number): void {
@@ -237,7 +244,6 @@ export class Intake implements SlotOwner {
         warm !== undefined ? { kind: 'fill', slot, state } : { kind: 'load', slot, state, ...load },
       );
       this.#lastSent = this.#base.sequence;
-      this.#holds--;
       this.#owner.counters(reply.counters);
       return reply;
     } catch (error) {
@@ -264,8 +270,8 @@ export class Intake implements SlotOwner {
     this.#leaveWarm();
     if (this.#thread === undefined) return;
     this.#leave(this.#thread);
-    this.#holds++;
     this.#putBack();
+    this.#tellRepeated();
   }
 
   #leave(thread: EngineThread): void {
@@ -281,8 +287,8 @@ export class Intake implements SlotOwner {
     }
     const entry = beat && this.#sentEntry(beat.record);
     if (entry && !entry.skip.includes(beat.event)) entry.skip.push(beat.event);
-    this.#holds++;
     this.#putBack();
+    this.#tellRepeated();
     this.#owner.lost(beat && { entry, index: beat.event }, reason);
   }
 
@@ -304,7 +310,7 @@ export class Intake implements SlotOwner {
     this.#sentBytes = 0;
   }
 
-  /** Nothing is sent until `resume`. */
+  /** Nothing is sent until `resume`, but for what comes again: it brings the engine to where it was, and makes nothing that somebody had to take. */
   pause(): void {
     this.#holds++;
   }
@@ -316,12 +322,12 @@ export class Intake implements SlotOwner {
 
   /** Asks the engine behind everything sent so far. */
   call<T, R = T>(call: (slot: number) => NewCall, take?: (value: T) => R): Promise<R> {
-    if (this.#thread === undefined || this.#isOpening) {
+    if (this.#openThread === undefined) {
       return Promise.reject(
         new CepError('not_ready', 'the pipeline is being moved to another thread: try again', { retryAfterSeconds: 1 }),
       );
     }
-    return this.#thread.call<T, R>(call(this.#slot), take);
+    return this.#openThread.call<T, R>(call(this.#slot), take);
   }
 
   /** The state behind everything sent so far; it becomes the base. `take` sees it before anything behind it comes through. `format`: of states. */
@@ -329,6 +335,7 @@ export class Intake implements SlotOwner {
     take: (saved: { readonly sequence: number; readonly state: Uint8Array; readonly durationMs: number }) => R,
     format?: number,
   ): Promise<R> {
+    if (this.#isBehind) return this.repeated().then(() => this.save(take, format));
     const sequence = this.#lastSent;
     return this.call<SaveReply, R>(
       (slot) => ({ kind: 'save', slot, format }),
@@ -337,6 +344,25 @@ export class Intake implements SlotOwner {
         return take({ sequence, state, durationMs });
       },
     );
+  }
+
+  /** The engine has not been sent all that a lost one had worked through: its state would lack what counts, answers and sources have. */
+  get #isBehind(): boolean {
+    if (this.#openThread === undefined) return false;
+    for (const { isReplay, isDropped } of this.#waiting) {
+      if (!isReplay) return false; // What comes again comes first.
+      if (!isDropped) return true;
+    }
+    return false;
+  }
+
+  /** Resolves when the next call finds the engine behind nothing that came through, or there is no engine to call. */
+  async repeated(): Promise<void> {
+    while (this.#isBehind) await new Promise<void>((resolve) => this.#repeated.push(resolve));
+  }
+
+  #tellRepeated(): void {
+    if (this.#repeated.length > 0 && !this.#isBehind) for (const resolve of this.#repeated.splice(0)) resolve();
   }
 
   /** Of what the engine has, and has not given a result of: in order. */

@@ -63,6 +63,8 @@ export class PipelineEvents {
   /** Nothing more is taken in because the sinks cannot keep up, or whoever takes the outputs. */
   #isHeld = false;
   #isFinishing = false;
+  /** Of those who wait for what somebody else has sent. */
+  readonly #refusals = new Set<(error: CepError) => void>();
 
   constructor(options: EventsOptions, parts: EventsParts) {
     this.#options = options;
@@ -121,8 +123,19 @@ export class PipelineEvents {
     if (key === undefined) return this.#accept(request, admit(), null);
     const digest = digestOf(request);
     const known = this.#parts.answers.find(key, digest, this.#options.clock.elapsedMs());
-    if (known !== undefined) return known.then((answer) => ({ ...answer, repeated: true }));
+    if (known !== undefined) return this.#unlessRefused(known).then((answer) => ({ ...answer, repeated: true }));
     return this.#accept(request, admit(), { key, digest });
+  }
+
+  /** The first request may stay for the next start when the pipeline fails: who has repeated it does not wait for that. */
+  async #unlessRefused(answer: Promise<InjectResult>): Promise<InjectResult> {
+    const { promise: refused, settle } = deferred<never>();
+    this.#refusals.add(settle.reject);
+    try {
+      return await Promise.race([answer, refused]);
+    } finally {
+      this.#refusals.delete(settle.reject);
+    }
   }
 
   /** @throws CepError `queue_full` */
@@ -162,7 +175,7 @@ export class PipelineEvents {
     const idempotency = key === undefined ? null : { key, digest: digestOf(request) };
     const known = idempotency && this.#parts.answers.find(idempotency.key, idempotency.digest, clock.elapsedMs());
     if (known) {
-      await known;
+      await this.#unlessRefused(known);
       return;
     }
     this.requireRoom(body.byteLength);
@@ -260,11 +273,12 @@ export class PipelineEvents {
     void logged?.then(() => intake.release(entry, true));
   }
 
-  /** Everything that waits gets the error, but for what stays for the next start; returns what was refused so. `isGone`: there is none. */
+  /** Whoever waits gets the error; what stays for the next start stays all the same. Returns what was refused. `isGone`: there is none. */
   refuseAll(error: CepError, options?: { readonly isGone: boolean }): readonly Entry[] {
     const { intake, results } = this.#parts;
     const refused = intake.refuseAll(error, options);
     for (const entry of refused) results.leave(entry);
+    for (const refuse of this.#refusals) refuse(error);
     return refused;
   }
 }

@@ -50,6 +50,8 @@ export class PipelineLife {
   /** Operations of which only one may be under way. */
   #operation: Promise<unknown> = Promise.resolve();
   #isDraining = false;
+  /** A thread that was lost, until it is the turn of its recovery. */
+  #loss: { readonly culprit: Culprit; readonly reason: string } | undefined;
   /** Of a thread that was lost while who drains waited. */
   #recovery: Promise<void> | undefined;
 
@@ -183,10 +185,18 @@ export class PipelineLife {
     this.#isDraining = true;
     await this.#workThrough();
     await sinks.idle(SINKS_FLUSH_MS);
-    const isSaved = await save();
+    const isSaved = await this.#saveDrained(save);
     this.#isDraining = false;
     intake.close();
     await this.#parts.lookups.close();
+    return isSaved;
+  }
+
+  /** A thread that is lost since it was worked through is replaced first, so that it has a state to save, and that none is opened for a pipeline that has ended. */
+  async #saveDrained(save: () => Promise<boolean>): Promise<boolean> {
+    await this.#drained();
+    const isSaved = await save();
+    await this.#recovery;
     return isSaved;
   }
 
@@ -195,7 +205,6 @@ export class PipelineLife {
     this.#isDraining = true;
     try {
       await this.#workThrough();
-      await this.#recovery;
     } finally {
       this.#isDraining = false;
     }
@@ -204,16 +213,25 @@ export class PipelineLife {
 
   /** Reads no more, and works through what was accepted. Sources wait until what they gave is through, whatever the sinks do. */
   async #workThrough(): Promise<void> {
-    const { record, intake, events, sources } = this.#parts;
+    const { events, sources } = this.#parts;
     events.finishing(true);
     const stopped = sources.stop();
+    // Its recovery stands in line behind this, which waits for what the lost thread had.
+    if (this.#loss !== undefined) this.#recovery = this.#recover();
+    await this.#drained();
+    // Where it failed meanwhile, what they gave waits for the next start, and they for that.
+    if (this.#status !== 'failed') await stopped;
+    await this.#drained();
+    events.finishing(false);
+  }
+
+  /** Resolves when what was accepted is through, also after its thread was lost. */
+  async #drained(): Promise<void> {
+    const { record, intake } = this.#parts;
     do {
       await intake.drained();
       await this.#recovery;
     } while (intake.hasWork && this.#status !== 'failed' && !record.isDeleted);
-    // Where it failed meanwhile, what they gave waits for the next start, and they for that.
-    if (this.#status !== 'failed') await stopped;
-    events.finishing(false);
   }
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
@@ -274,7 +292,7 @@ export class PipelineLife {
       if (!record.isDeleted) await sinks.idle(SINKS_FLUSH_MS);
       await silence();
       await sinks.settled();
-      const isSaved = !record.isDeleted && (await saver.saveWhole());
+      const isSaved = !record.isDeleted && (await this.#saveDrained(() => saver.saveWhole()));
       this.#isDraining = false;
       intake.close();
       // It may have failed over what it had to finish.
@@ -286,9 +304,17 @@ export class PipelineLife {
 
   /** Its thread is gone. `culprit`: what it hung at, if it was at fault. */
   lost(culprit: Culprit, reason: string): void {
+    this.#loss = { culprit, reason };
     // Who drains waits for what the lost thread had, so this must not wait for him.
-    if (this.#isDraining) this.#recovery = this.#recoverFrom(culprit, reason);
-    else void this.exclusive(() => this.#recoverFrom(culprit, reason));
+    if (this.#isDraining) this.#recovery = this.#recover();
+    else void this.exclusive(() => this.#recover());
+  }
+
+  /** Does nothing where who drains has done it before its turn. */
+  async #recover(): Promise<void> {
+    const loss = this.#loss;
+    this.#loss = undefined;
+    if (loss !== undefined) await this.#recoverFrom(loss.culprit, loss.reason);
   }
 
   async #recoverFrom(culprit: Culprit, reason: string): Promise<void> {

@@ -68,6 +68,7 @@ export class StateStore {
   #reservedUpTo = 0;
   #isReserving = false;
   #hasFormat = false;
+  #isClosed = false;
   /** Something was damaged, so what it holds may be older than it was, or be gone. */
   readonly wasRepaired: boolean;
   /** Told of each write that fails. */
@@ -274,9 +275,12 @@ export class StateStore {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#writes;
-    await this.#database.close();
+  /** Behind the changes that were asked for; those that are asked for later are refused. */
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#isClosed = true;
+      await this.#database.close();
+    });
   }
 
   // ---------------------------------------------------------------------------------------------- values
@@ -337,6 +341,7 @@ export class StateStore {
 
   async #mend(): Promise<void> {
     if (this.#failed.size === 0) return;
+    if (this.#isClosed) throw new Error('it is closed'); // Opened again, it would stay so, and locked.
     // As long as it could not be opened again it stays open, for those who read.
     if (this.#database.status === 'open') {
       await probe(this.#folder, PROBE_BYTES_MIN + (await logBytes(this.#folder)));

@@ -64,6 +64,12 @@ export class TenantLetters {
     return new Set([...names, ...listed.map((path) => basename(path))].map((name) => name.split('.', 1)[0] as string));
   }
 
+  /** How many of what a pipeline could not deliver is gone when the process ends: those that are in memory. */
+  endingWithProcess(tenantId: string, pipelineId: string): number {
+    const store = this.of(tenantId);
+    return store instanceof MemoryDeadLetters ? store.undelivered(pipelineId) : 0;
+  }
+
   /** Says which files are not as the list has them. Whoever uses one before its turn has it looked at then. */
   async examine(): Promise<void> {
     for (const id of [SERVER_TENANT, ...(await this.#tenantsWithFiles())]) {

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { PipelineSinks } from '../../../worker/connectors/delivery/pipeline-sinks.ts';
+import { ArrivalClock } from '../../../worker/runtime/arrival-clock.ts';
+import { IdempotencyWindow } from '../../../worker/runtime/pipelines/idempotency-window.ts';
+import { Intake } from '../../../worker/runtime/pipelines/intake.ts';
+import { PipelineEvents } from '../../../worker/runtime/pipelines/pipeline-events.ts';
+import { digestOf } from '../../../worker/runtime/pipelines/pipeline-inputs.ts';
+import type { ResultHandler } from '../../../worker/runtime/pipelines/result-handler.ts';
+import type { LoggedRequest } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
+import type { InjectRequest, InjectResult } from '../../../worker/runtime/service.ts';
+import type { EnginePool } from '../../../worker/runtime/threads/engine-pool.ts';
+
+const nobody = { result: () => undefined, counters: () => undefined, question: () => undefined, lost: () => undefined };
+const admit = (): never => {
+  throw new Error('a repeated request is not counted');
+};
+
+it.each([
+  ['a request', (events: PipelineEvents, request: InjectRequest) => events.inject(request, admit)],
+  [
+    'what a webhook has received',
+    (events: PipelineEvents, { body, timeField, idempotencyKey }: InjectRequest) =>
+      events.feed({ body, timeField, mark: { id: 'Hook', position: null }, idempotencyKey: idempotencyKey as string }, admit),
+  ],
+])(
+  '%s that the log holds and that comes again is refused when the pipeline fails over it, and kept for the next start',
+  async (_, repeat) => {
+    const intake = new Intake(nobody, {} as EnginePool, { sequence: 0, state: null });
+    const answers = new IdempotencyWindow<InjectResult>(() => 1);
+    const clock = new ArrivalClock({ wallMs: () => 0, elapsedMs: () => 0 });
+    const events = new PipelineEvents(
+      {
+        pipelineId: 'p_1',
+        nextSequence: () => 2,
+        clock,
+        storage: null,
+        tracer: undefined,
+        outputs: undefined,
+        beforeInput: () => undefined,
+      },
+      { intake, answers, results: {} as ResultHandler, sinks: {} as PipelineSinks, marks: new SourceMarks() },
+    );
+    const request: InjectRequest = { body: Buffer.from('{}\n'), format: 'ndjson', outputs: false, idempotencyKey: 'k' };
+    const logged: LoggedRequest = {
+      ...{ kind: 'request', pipelineId: 'p_1', sequence: 1, format: 'ndjson', timeField: undefined, time: 0 },
+      ...{ idempotency: { key: 'k', digest: digestOf(request) }, outputs: false, bytes: request.body },
+    };
+    events.recover(logged, []);
+    for (const reason of ['failed', 'failed again']) {
+      const refusal = new CepError('pipeline_not_running', reason);
+      const repeated = repeat(events, request);
+      expect(events.refuseAll(refusal)).toEqual([]);
+      await expect(repeated).rejects.toBe(refusal);
+      expect(intake.hasWork).toBe(true);
+    }
+  },
+);
