@@ -327,6 +327,19 @@ describe('the queue of a sink', () => {
     expect(reports.filter((message) => message === 'DLQ cannot be written')).toHaveLength(2);
   });
 
+  it('counts an event once whose dead letter cannot be written, however often it is sent again', async () => {
+    let failures = 3;
+    const add = letters.add.bind(letters);
+    letters.add = async (letter) => {
+      if (failures-- > 0) throw new Error('ENOSPC');
+      await add(letter);
+    };
+    sink.answers = [busy(), busy(), busy(), busy(), undefined];
+    const queue = newQueue({ retries: 0 });
+    await deliver(queue, outgoing(1), outgoing(2));
+    expect([await lettersOf(), queue.state, queue.tally.delivered]).toEqual([[['id-1', 'http_503', 1]], 'closed', 1]);
+  });
+
   it('loses none and doubles none: each ends delivered, as a letter, or pending', async () => {
     await fc.assert(
       fc.asyncProperty(

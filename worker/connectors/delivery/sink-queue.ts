@@ -68,6 +68,8 @@ export class SinkQueue {
   #bytes = 0;
   /** Requests made for events that are under way. */
   readonly #attempts = new Map<OutgoingEvent, number>();
+  /** Those whose failure the breaker has counted. */
+  readonly #counted = new WeakSet<OutgoingEvent>();
   #working: Promise<void> | undefined;
   readonly #end = new AbortController();
   #idle: (() => void)[] = [];
@@ -250,7 +252,7 @@ export class SinkQueue {
         ends,
       );
       settled = await this.#settle(events, ends, settled);
-      if (waitMs === undefined || this.#isHeld) break;
+      if (waitMs === undefined || this.#isHeld || isStuck(events, ends, settled)) break;
       if (waitMs > 0 && settled < events.length && this.#breaker.state === 'closed') await this.#pause(waitMs);
     }
     // What was taken is through, whatever stands before it.
@@ -297,7 +299,7 @@ export class SinkQueue {
   /** False when it could not be kept, and stays where it is. */
   async #buryFailed(event: OutgoingEvent, { code, message, isPermanent }: DeliveryFailure): Promise<boolean> {
     const burial: Burial = { code, message: this.#options.redact(message), isPermanent };
-    if (!isPermanent) this.#failed(burial);
+    if (!isPermanent) this.#failedOnce(event, burial);
     await this.#bury([event], burial);
     return this.#pending[0] !== event;
   }
@@ -336,8 +338,15 @@ export class SinkQueue {
     const failure = await this.#attempt(event, this.#options.retries);
     if (failure === undefined) return this.#taken([event]);
     if (this.#isHeld || failure === heldBack) return;
-    if (!failure.isPermanent) this.#failed(failure);
+    if (!failure.isPermanent) this.#failedOnce(event, failure);
     await this.#bury([event], failure);
+  }
+
+  /** An event that is sent again because not even its dead letter could be kept is one failure all the same. */
+  #failedOnce(event: OutgoingEvent, failure: Burial): void {
+    if (this.#counted.has(event)) return;
+    this.#counted.add(event);
+    this.#failed(failure);
   }
 
   #failed({ message }: Burial): void {
@@ -481,6 +490,12 @@ function takenFrom(ends: readonly (End | undefined)[], start: number): number {
   let end = start;
   while (ends[end] === 'taken') end++;
   return end - start;
+}
+
+/** The first that is not through has come to its end, and could not be given up. */
+function isStuck(events: readonly OutgoingEvent[], ends: ReadonlyMap<OutgoingEvent, End>, settled: number): boolean {
+  const first = events[settled];
+  return first !== undefined && ends.has(first);
 }
 
 /** What became of an event of a batch. */
