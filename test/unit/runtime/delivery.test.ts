@@ -37,6 +37,18 @@ const outgoing = (id: number): OutgoingEvent => ({
   omitNull: false,
 });
 
+const letterTo = (connector: string): DeadLetter => ({
+  timestamp: '2026-01-01T00:00:00.000Z',
+  connector,
+  error: 'no answer',
+  event: { event_type: 'S', timestamp: 0, data: {} },
+  id: 'old',
+  pipeline_id: 'p',
+  stream: 'S',
+  attempts: 1,
+  code: 'timeout',
+});
+
 describe('the circuit breaker', () => {
   it('opens at the threshold of failures in a row, sends one probe after the reset time, and closes when that succeeds', () => {
     let now = 0;
@@ -338,6 +350,33 @@ describe('the queue of a sink', () => {
     const queue = newQueue({ retries: 0 });
     await deliver(queue, outgoing(1), outgoing(2));
     expect([await lettersOf(), queue.state, queue.tally.delivered]).toEqual([[['id-1', 'http_503', 1]], 'closed', 1]);
+  });
+
+  const old = letterTo('Hook');
+
+  it('sends a dead letter again when the request before is through, and then what waits', async () => {
+    let release: () => void = () => undefined;
+    sink.hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const queue = newQueue();
+    for (const id of [1, 2]) queue.push(outgoing(id));
+    const replayed = queue.replay(old);
+    await new Promise(setImmediate);
+    expect(sink.sent.map(({ id }) => id)).toEqual(['id-1']);
+    release();
+    expect(await replayed).toBe('taken');
+    await queue.idle();
+    expect(sink.sent.map(({ id }) => id)).toEqual(['id-1', 'old', 'id-2']);
+  });
+
+  it('sends no dead letter again that still waits for its turn when it is closed', async () => {
+    sink.hold = new Promise(() => undefined);
+    const queue = newQueue();
+    queue.push(outgoing(1));
+    const replayed = queue.replay(old);
+    await queue.close();
+    expect([await replayed, await queue.replay(old), sink.sent.length]).toEqual(['ended', 'ended', 1]);
   });
 
   it('loses none and doubles none: each ends delivered, as a letter, or pending', async () => {

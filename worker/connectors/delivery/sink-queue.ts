@@ -70,6 +70,8 @@ export class SinkQueue {
   readonly #attempts = new Map<OutgoingEvent, number>();
   /** Those whose failure the breaker has counted. */
   readonly #counted = new WeakSet<OutgoingEvent>();
+  /** Dead letters that are to be sent again, each between two steps: a sink is asked for one thing at a time. */
+  readonly #replays: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   readonly #end = new AbortController();
   #idle: (() => void)[] = [];
@@ -160,7 +162,7 @@ export class SinkQueue {
   }
 
   #begin(): void {
-    if (this.#working !== undefined || !this.#isReady) return;
+    if (this.#working !== undefined || !(this.#isReady || this.#replays.length > 0)) return;
     this.#working = this.#work().finally(() => {
       this.#working = undefined;
       this.#begin();
@@ -214,7 +216,10 @@ export class SinkQueue {
   }
 
   async #work(): Promise<void> {
-    while (this.#isReady) {
+    while (this.#isReady || this.#replays.length > 0) {
+      const replay = this.#replays.shift();
+      if (replay !== undefined) await replay();
+      if (!this.#isReady) continue;
       const before = this.#pending.length;
       await this.#step();
       if (this.#pending.length !== before) this.#options.onChange();
@@ -472,7 +477,14 @@ export class SinkQueue {
   }
 
   /** Sends a dead letter again as it was sent first, once. Else than `taken`: how it stands with it now, or that the queue has ended. */
-  async replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
+  replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
+    return new Promise((resolve) => {
+      this.#replays.push(() => this.#replay(letter).then(resolve));
+      this.#begin();
+    });
+  }
+
+  async #replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     if (this.#isClosed) return 'ended';
     const failure = await this.#sendOnce(messageOfLetter(letter));
     if (failure === undefined) {
