@@ -725,6 +725,56 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('send a dead letter again once, however many ask for that at the same time', async () => {
+    statuses = [400, 400, 204, 400, 204];
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    for (const id of ['1', '2']) sinks.take(order(id, 'Hook'));
+    await sinks.idle(5_000);
+    const replays = await Promise.all([sinks.replay(), sinks.replay(), sinks.replay()]);
+    expect(replays).toEqual([
+      { replayed: 1, failed: 1 },
+      { replayed: 1, failed: 0 },
+      { replayed: 0, failed: 0 },
+    ]);
+    expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual(['1', '2', '1', '2', '2']);
+    await sinks.close();
+  });
+
+  it('replay on after a replay that could not go on', async () => {
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    const page = letters.page.bind(letters);
+    letters.page = async () => {
+      letters.page = page;
+      throw new Error('EIO');
+    };
+    const replays = await Promise.allSettled([sinks.replay(), sinks.replay()]);
+    expect(replays.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    await sinks.close();
+  });
+
+  it('take delivered dead letters away before all are sent, so that a crash repeats few of them', async () => {
+    letters = new MemoryDeadLetters(1_000);
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Out', 'console', [])], ['Out']);
+    for (let id = 0; id < 250; id++) {
+      const connector = id % 5 === 0 ? 'Gone' : 'Out';
+      await letters.add({ ...letterTo(connector), id: String(id) });
+    }
+    const left: number[] = [];
+    const remove = letters.remove.bind(letters);
+    letters.remove = async (...which) => {
+      const removed = await remove(...which);
+      left.push((await listed(letters)).length);
+      return removed;
+    };
+    expect(await sinks.replay()).toEqual({ replayed: 200, failed: 50 });
+    expect(left).toEqual([170, 90, 50]);
+    expect(lines).toHaveLength(200);
+    await sinks.close();
+  });
+
   it('leave dead letters as they are whose replay ends with the pipeline', async () => {
     statuses = [400, 400];
     const sinks = newSinks();
