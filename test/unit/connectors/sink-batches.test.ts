@@ -250,6 +250,21 @@ describe('batches to a sink', () => {
     expect(sink.taken).toEqual(['0', '1', '3']);
   });
 
+  it('count a failure once while its dead letter cannot be written, and ask the sink for nothing meanwhile', async () => {
+    const sink = new ScriptedSink([[], Array<Answer>(4 * THRESHOLD).fill('busy'), ['busy', 'busy'], []]);
+    const { queue, letters } = newQueue(sink);
+    const add = letters.add.bind(letters);
+    let failures = 2 * THRESHOLD;
+    letters.add = async (letter) => {
+      if (failures-- > 0) throw new Error('ENOSPC');
+      await add(letter);
+    };
+    for (let id = 0; id < 4; id++) queue.push(outgoing(id));
+    await queue.idle();
+    expect([queue.tally.transitions.open, queue.tally.delivered, sink.batches.includes(0)]).toEqual([0, 4, false]);
+    expect(await lettersOf(letters)).toEqual([]);
+  });
+
   it('wait as long as they are told to for more', async () => {
     const sink = new ScriptedSink([]);
     const pauses: number[] = [];

@@ -37,6 +37,18 @@ const outgoing = (id: number): OutgoingEvent => ({
   omitNull: false,
 });
 
+const letterTo = (connector: string): DeadLetter => ({
+  timestamp: '2026-01-01T00:00:00.000Z',
+  connector,
+  error: 'no answer',
+  event: { event_type: 'S', timestamp: 0, data: {} },
+  id: 'old',
+  pipeline_id: 'p',
+  stream: 'S',
+  attempts: 1,
+  code: 'timeout',
+});
+
 describe('the circuit breaker', () => {
   it('opens at the threshold of failures in a row, sends one probe after the reset time, and closes when that succeeds', () => {
     let now = 0;
@@ -325,6 +337,46 @@ describe('the queue of a sink', () => {
     expect(await lettersOf()).toEqual([['id-1', 'http_400', 1]]);
     expect(sink.sent.at(-1)?.id).toBe('id-2');
     expect(reports.filter((message) => message === 'DLQ cannot be written')).toHaveLength(2);
+  });
+
+  it('counts an event once whose dead letter cannot be written, however often it is sent again', async () => {
+    let failures = 3;
+    const add = letters.add.bind(letters);
+    letters.add = async (letter) => {
+      if (failures-- > 0) throw new Error('ENOSPC');
+      await add(letter);
+    };
+    sink.answers = [busy(), busy(), busy(), busy(), undefined];
+    const queue = newQueue({ retries: 0 });
+    await deliver(queue, outgoing(1), outgoing(2));
+    expect([await lettersOf(), queue.state, queue.tally.delivered]).toEqual([[['id-1', 'http_503', 1]], 'closed', 1]);
+  });
+
+  const old = letterTo('Hook');
+
+  it('sends a dead letter again when the request before is through, and then what waits', async () => {
+    let release: () => void = () => undefined;
+    sink.hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const queue = newQueue();
+    for (const id of [1, 2]) queue.push(outgoing(id));
+    const replayed = queue.replay(old);
+    await new Promise(setImmediate);
+    expect(sink.sent.map(({ id }) => id)).toEqual(['id-1']);
+    release();
+    expect(await replayed).toBe('taken');
+    await queue.idle();
+    expect(sink.sent.map(({ id }) => id)).toEqual(['id-1', 'old', 'id-2']);
+  });
+
+  it('sends no dead letter again that still waits for its turn when it is closed', async () => {
+    sink.hold = new Promise(() => undefined);
+    const queue = newQueue();
+    queue.push(outgoing(1));
+    const replayed = queue.replay(old);
+    await queue.close();
+    expect([await replayed, await queue.replay(old), sink.sent.length]).toEqual(['ended', 'ended', 1]);
   });
 
   it('loses none and doubles none: each ends delivered, as a letter, or pending', async () => {
@@ -670,6 +722,56 @@ describe('the sinks of a pipeline', () => {
     expect([received[2]?.body, received[2]?.url, received[2]?.headers['idempotency-key']]).toEqual([received[0]?.body, '/t', '1']);
     expect((await listed(letters)).map(({ id }) => id)).toEqual(['2']);
     expect(lines).toEqual([]);
+    await sinks.close();
+  });
+
+  it('send a dead letter again once, however many ask for that at the same time', async () => {
+    statuses = [400, 400, 204, 400, 204];
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    for (const id of ['1', '2']) sinks.take(order(id, 'Hook'));
+    await sinks.idle(5_000);
+    const replays = await Promise.all([sinks.replay(), sinks.replay(), sinks.replay()]);
+    expect(replays).toEqual([
+      { replayed: 1, failed: 1 },
+      { replayed: 1, failed: 0 },
+      { replayed: 0, failed: 0 },
+    ]);
+    expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual(['1', '2', '1', '2', '2']);
+    await sinks.close();
+  });
+
+  it('replay on after a replay that could not go on', async () => {
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Hook', 'http', [['url', origin]])], ['Hook']);
+    const page = letters.page.bind(letters);
+    letters.page = async () => {
+      letters.page = page;
+      throw new Error('EIO');
+    };
+    const replays = await Promise.allSettled([sinks.replay(), sinks.replay()]);
+    expect(replays.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    await sinks.close();
+  });
+
+  it('take delivered dead letters away before all are sent, so that a crash repeats few of them', async () => {
+    letters = new MemoryDeadLetters(1_000);
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Out', 'console', [])], ['Out']);
+    for (let id = 0; id < 250; id++) {
+      const connector = id % 5 === 0 ? 'Gone' : 'Out';
+      await letters.add({ ...letterTo(connector), id: String(id) });
+    }
+    const left: number[] = [];
+    const remove = letters.remove.bind(letters);
+    letters.remove = async (...which) => {
+      const removed = await remove(...which);
+      left.push((await listed(letters)).length);
+      return removed;
+    };
+    expect(await sinks.replay()).toEqual({ replayed: 200, failed: 50 });
+    expect(left).toEqual([170, 90, 50]);
+    expect(lines).toHaveLength(200);
     await sinks.close();
   });
 

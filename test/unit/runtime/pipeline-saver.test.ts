@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PipelineRecord } from '../../../worker/runtime/pipelines/pipeline-record.ts';
 import { PipelineSaver, type SavedParts } from '../../../worker/runtime/pipelines/pipeline-saver.ts';
 import { PipelineTally } from '../../../worker/runtime/pipelines/pipeline-tally.ts';
@@ -6,10 +6,11 @@ import type { PipelineDefinition, RuntimeStorage } from '../../../worker/runtime
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
 
 /** An engine that gives its state when the test says so, and a disk that notes what it is given. */
-function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
+function saverUnderTest({ hasEffect = true, failures = 0, pending = 0 } = {}) {
   const log: string[] = [];
   const give: (() => void)[] = [];
   let program = 'old';
+  const sinks = { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined, dlqEvents: 0, pending };
   const storage = {
     savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) => {
       if (failures-- > 0) throw new Error('ENOSPC: no space left on device, write');
@@ -18,13 +19,13 @@ function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
     saveIdle: async (_id: string, upTo: number) => void log.push(`idle up to ${upTo}`),
   } as Pick<RuntimeStorage, 'savePipeline' | 'saveIdle'> as RuntimeStorage;
   const record = new PipelineRecord({ id: 'p_1', version: 1 } as PipelineDefinition, storage);
-  const intake: SavedParts['intake'] = {
-    save: (take) =>
+  const intake = {
+    save: ((take) =>
       new Promise((resolve) => {
         const state = new TextEncoder().encode(program);
-        give.push(() => resolve(take({ sequence: 5, state, durationMs: 1 })));
-      }),
-    rebase: ({ sequence }) => void log.push(`base ${sequence}`),
+        give.push(() => resolve(take({ sequence: 5, state, durationMs: 0 })));
+      })) as SavedParts['intake']['save'],
+    rebase: ({ sequence }: { readonly sequence: number }) => void log.push(`base ${sequence}`),
     forgetState: () => undefined,
     base: { sequence: 0, state: null },
     doneUpTo: 5,
@@ -32,16 +33,16 @@ function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
     isChanged: true,
   };
   const saver = new PipelineSaver(
-    { pipelineId: 'p_1', intervalMs: 1, arrivalTime: () => 0, report: () => undefined },
+    { pipelineId: 'p_1', intervalMs: 0, arrivalTime: () => 0, report: () => undefined },
     {
       intake,
       record,
       tally: new PipelineTally(),
       answers: { save: () => [] },
-      sinks: { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined, dlqEvents: 0 },
+      sinks,
       marks: new SourceMarks(),
     },
-    0,
+    { sequence: 0, deliveries: { sinks: [['Sink', Array(pending).fill({})]], letters: [] } },
   );
   const effect = { events: 1, unreadable: null, outputs: { skipped: 0, time: [] }, deliveries: [], deadLetters: [], log: [] };
   if (hasEffect) saver.note(effect as unknown as Parameters<PipelineSaver['note']>[0], false);
@@ -55,7 +56,15 @@ function saverUnderTest({ hasEffect = true, failures = 0 } = {}) {
         saver.checkpointOf({ sequence: 5, state: new TextEncoder().encode('new'), stateFormat: undefined }),
       );
     });
-  return { saver, log, reload, giveState: () => give.shift()?.() };
+  /** Saves if that is due, and gives what the disk has noted by then. */
+  const saveWhenDue = async (): Promise<readonly string[]> => {
+    saver.saveWhenDue();
+    await new Promise(setImmediate);
+    give.shift()?.();
+    await new Promise(setImmediate);
+    return log;
+  };
+  return { saver, log, sinks, intake, reload, saveWhenDue, giveState: () => give.shift()?.() };
 }
 
 it('saves the state of the old program before another takes its place, never over the state of the new one', async () => {
@@ -109,4 +118,49 @@ it('has the last of the ticks without effect done again, so that what comes late
   const { saver, log } = saverUnderTest({ hasEffect: false });
   expect(await saver.saveOrReport()).toBe(true);
   expect(log).toEqual(['idle up to 4', 'base 4']);
+});
+
+describe('a checkpoint that lists what sinks have taken since', () => {
+  const saved = 'version 1: state of the old program';
+
+  it('is followed by one that does not when the process ends, although nothing else came through', async () => {
+    const { saver, log, sinks, giveState } = saverUnderTest({ hasEffect: false, pending: 3 });
+    sinks.pending = 0;
+    const all = saver.saveAll();
+    await new Promise(setImmediate);
+    giveState();
+    expect([await all, log]).toEqual([true, [saved]]);
+  });
+
+  it('is followed by one when that is due, each time that sinks have taken something and no other time', async () => {
+    const { sinks, intake, saveWhenDue } = saverUnderTest({ hasEffect: false, pending: 3 });
+    intake.isChanged = false;
+    expect(await saveWhenDue()).toEqual([]);
+    sinks.pending = 2;
+    expect(await saveWhenDue()).toEqual([saved]);
+    expect(await saveWhenDue()).toEqual([saved]);
+    sinks.pending = 0;
+    expect(await saveWhenDue()).toEqual([saved, saved]);
+    expect(await saveWhenDue()).toEqual([saved, saved]);
+  });
+
+  it('is followed by one once the disk takes it, although nothing came through meanwhile', async () => {
+    const { sinks, intake, saveWhenDue } = saverUnderTest({ hasEffect: false, pending: 1, failures: 1 });
+    intake.isChanged = false;
+    sinks.pending = 0;
+    expect(await saveWhenDue()).toEqual([]);
+    expect(await saveWhenDue()).toEqual([saved]);
+  });
+
+  it('is followed by one after a change of the program whose checkpoint was not kept', async () => {
+    const { saver, sinks, intake, saveWhenDue } = saverUnderTest({ hasEffect: false, pending: 1 });
+    intake.isChanged = false;
+    sinks.pending = 0;
+    const changed = saver.whileSwitching(async () => {
+      saver.checkpointOf({ sequence: 5, state: new Uint8Array(), stateFormat: undefined });
+      throw new Error('ENOSPC: no space left on device, write');
+    });
+    await expect(changed).rejects.toThrow('ENOSPC');
+    expect(await saveWhenDue()).toEqual([saved]);
+  });
 });

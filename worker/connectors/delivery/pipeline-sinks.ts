@@ -15,8 +15,9 @@ import { withProfile } from '../profiles.ts';
 import { type KnownSend, openSink, requireSend } from '../registry.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
-import { type DeadLetter, type DeadLetters, eachLetter, type FailedAgain, keyOf, type LetterFilter } from './dead-letters.ts';
+import type { DeadLetter, DeadLetters, LetterFilter } from './dead-letters.ts';
 import type { SavedLedger } from './ledger.ts';
+import { LetterReplays, type ReplayCounts } from './letter-replays.ts';
 import { LetterReports } from './letter-reports.ts';
 import type { OutgoingEvent } from './outgoing-event.ts';
 import { SinkQueue, type SinkQueueOptions } from './sink-queue.ts';
@@ -105,10 +106,17 @@ export class PipelineSinks {
   #lettersOfRows = 0;
   readonly #tallies = new SinkTallies();
   readonly #letterReports: LetterReports;
+  readonly #replays: LetterReplays;
 
   constructor(options: PipelineSinksOptions) {
     this.#options = options;
     this.#letterReports = new LetterReports(options);
+    this.#replays = new LetterReplays({
+      pipelineId: options.pipelineId,
+      deadLetters: options.deadLetters,
+      send: async (letter) => (await this.#queueOf(letter)?.replay(letter)) ?? 'ended',
+      onUnwritten: (error) => this.#lettersUnwritten(error),
+    });
   }
 
   /**
@@ -288,32 +296,8 @@ export class PipelineSinks {
   }
 
   /** Sends dead letters again, each to the sink that did not take it. Those that are taken now are gone, the others say how often they were sent, and what went wrong last. */
-  async replay(filter: LetterFilter = {}): Promise<{ readonly replayed: number; readonly failed: number }> {
-    const { deadLetters, pipelineId } = this.#options;
-    const taken = new Set<string>();
-    const failedAgain = new Map<string, FailedAgain>();
-    let [replayed, failed] = [0, 0];
-    try {
-      for await (const letter of eachLetter(deadLetters, pipelineId, filter)) {
-        const outcome = (await this.#queueOf(letter)?.replay(letter)) ?? 'ended';
-        if (outcome === 'taken') {
-          taken.add(keyOf(letter));
-          replayed++;
-          continue;
-        }
-        if (outcome !== 'ended') failedAgain.set(keyOf(letter), outcome);
-        failed++;
-      }
-    } finally {
-      // Whatever ends it: what was delivered is not to be sent another time.
-      if (taken.size > 0) await deadLetters.remove(pipelineId, (letter) => taken.has(keyOf(letter)));
-    }
-    if (failedAgain.size > 0) {
-      const update = deadLetters.update(pipelineId, (letter) => failedAgain.get(keyOf(letter)));
-      // Where that fails they stay as they were, and what was sent is counted all the same.
-      await update.catch((error: unknown) => this.#lettersUnwritten(error));
-    }
-    return { replayed, failed };
+  replay(filter: LetterFilter = {}): Promise<ReplayCounts> {
+    return this.#replays.replay(filter);
   }
 
   /** Where it can be sent again. */

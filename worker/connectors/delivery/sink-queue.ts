@@ -68,6 +68,10 @@ export class SinkQueue {
   #bytes = 0;
   /** Requests made for events that are under way. */
   readonly #attempts = new Map<OutgoingEvent, number>();
+  /** Those whose failure the breaker has counted. */
+  readonly #counted = new WeakSet<OutgoingEvent>();
+  /** Dead letters that are to be sent again, each between two steps: a sink is asked for one thing at a time. */
+  readonly #replays: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   readonly #end = new AbortController();
   #idle: (() => void)[] = [];
@@ -158,7 +162,7 @@ export class SinkQueue {
   }
 
   #begin(): void {
-    if (this.#working !== undefined || !this.#isReady) return;
+    if (this.#working !== undefined || !(this.#isReady || this.#replays.length > 0)) return;
     this.#working = this.#work().finally(() => {
       this.#working = undefined;
       this.#begin();
@@ -212,7 +216,10 @@ export class SinkQueue {
   }
 
   async #work(): Promise<void> {
-    while (this.#isReady) {
+    while (this.#isReady || this.#replays.length > 0) {
+      const replay = this.#replays.shift();
+      if (replay !== undefined) await replay();
+      if (!this.#isReady) continue;
       const before = this.#pending.length;
       await this.#step();
       if (this.#pending.length !== before) this.#options.onChange();
@@ -250,7 +257,7 @@ export class SinkQueue {
         ends,
       );
       settled = await this.#settle(events, ends, settled);
-      if (waitMs === undefined || this.#isHeld) break;
+      if (waitMs === undefined || this.#isHeld || isStuck(events, ends, settled)) break;
       if (waitMs > 0 && settled < events.length && this.#breaker.state === 'closed') await this.#pause(waitMs);
     }
     // What was taken is through, whatever stands before it.
@@ -297,7 +304,7 @@ export class SinkQueue {
   /** False when it could not be kept, and stays where it is. */
   async #buryFailed(event: OutgoingEvent, { code, message, isPermanent }: DeliveryFailure): Promise<boolean> {
     const burial: Burial = { code, message: this.#options.redact(message), isPermanent };
-    if (!isPermanent) this.#failed(burial);
+    if (!isPermanent) this.#failedOnce(event, burial);
     await this.#bury([event], burial);
     return this.#pending[0] !== event;
   }
@@ -336,8 +343,15 @@ export class SinkQueue {
     const failure = await this.#attempt(event, this.#options.retries);
     if (failure === undefined) return this.#taken([event]);
     if (this.#isHeld || failure === heldBack) return;
-    if (!failure.isPermanent) this.#failed(failure);
+    if (!failure.isPermanent) this.#failedOnce(event, failure);
     await this.#bury([event], failure);
+  }
+
+  /** An event that is sent again because not even its dead letter could be kept is one failure all the same. */
+  #failedOnce(event: OutgoingEvent, failure: Burial): void {
+    if (this.#counted.has(event)) return;
+    this.#counted.add(event);
+    this.#failed(failure);
   }
 
   #failed({ message }: Burial): void {
@@ -463,7 +477,14 @@ export class SinkQueue {
   }
 
   /** Sends a dead letter again as it was sent first, once. Else than `taken`: how it stands with it now, or that the queue has ended. */
-  async replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
+  replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
+    return new Promise((resolve) => {
+      this.#replays.push(() => this.#replay(letter).then(resolve));
+      this.#begin();
+    });
+  }
+
+  async #replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     if (this.#isClosed) return 'ended';
     const failure = await this.#sendOnce(messageOfLetter(letter));
     if (failure === undefined) {
@@ -481,6 +502,12 @@ function takenFrom(ends: readonly (End | undefined)[], start: number): number {
   let end = start;
   while (ends[end] === 'taken') end++;
   return end - start;
+}
+
+/** The first that is not through has come to its end, and could not be given up. */
+function isStuck(events: readonly OutgoingEvent[], ends: ReadonlyMap<OutgoingEvent, End>, settled: number): boolean {
+  const first = events[settled];
+  return first !== undefined && ends.has(first);
 }
 
 /** What became of an event of a batch. */

@@ -52,9 +52,10 @@ export class TransactionalWriter implements KafkaWriter {
     }
   }
 
+  /** Messages that are in no ledger go over the connection that there is. */
   async #opened(ledger: string | undefined): Promise<Open> {
     const open = await this.#open;
-    if (open !== undefined && open.ledger !== ledger) await this.close();
+    if (open !== undefined && ledger !== undefined && open.ledger !== ledger) await this.close();
     this.#open ??= this.#connect(ledger);
     return this.#open;
   }

@@ -147,7 +147,7 @@ export class HostedPipeline implements IntakeOwner {
     const saver = new PipelineSaver(
       { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing },
       { intake, tally, answers, sinks, marks, record },
-      checkpoint?.sequence ?? 0,
+      checkpoint,
     );
     const events = new PipelineEvents(
       { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull, beforeInput: () => this.#catchUp() },

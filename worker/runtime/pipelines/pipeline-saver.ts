@@ -39,7 +39,7 @@ export interface SavedParts {
   readonly intake: Pick<Intake, 'save' | 'rebase' | 'forgetState' | 'base' | 'doneUpTo' | 'doneBytes' | 'isChanged'>;
   readonly tally: PipelineTally;
   readonly answers: Pick<IdempotencyWindow<InjectResult>, 'save'>;
-  readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed' | 'dlqEvents'>;
+  readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed' | 'dlqEvents' | 'pending'>;
   readonly marks: SourceMarks;
   readonly record: PipelineRecord;
 }
@@ -60,12 +60,16 @@ export class PipelineSaver {
   #made: { readonly sequence: number; readonly deliveries: SavedDeliveries } | undefined;
   /** The dead letters that this one counts, or the one with which the pipeline began. */
   #dlqEventsMade: number;
+  /** How much it lists as not yet delivered. */
+  #pendingMade: number;
   #awaited: NodeJS.Timeout | undefined;
 
-  constructor(options: SaverOptions, parts: SavedParts, storedSequence: number) {
+  /** @param stored The checkpoint with which the pipeline begins */
+  constructor(options: SaverOptions, parts: SavedParts, stored: Pick<PipelineCheckpoint, 'sequence' | 'deliveries'> | undefined) {
     this.#options = options;
     this.#parts = parts;
-    this.#storedSequence = storedSequence;
+    this.#storedSequence = stored?.sequence ?? 0;
+    this.#pendingMade = pendingIn(stored?.deliveries);
     this.#dlqEventsMade = parts.sinks.dlqEvents;
   }
 
@@ -92,7 +96,13 @@ export class PipelineSaver {
   saveWhenDue(): void {
     const { intake } = this.#parts;
     const interval = Math.max(this.#options.intervalMs, SAVE_TIME_SHARE * this.#costMs);
-    if (intake.isChanged && performance.now() - this.#savedAt >= interval) void this.saveOrReport();
+    if ((intake.isChanged || this.#hasNews) && performance.now() - this.#savedAt >= interval) void this.saveOrReport();
+  }
+
+  /** The checkpoint before is not what there is now, ticks aside: who starts from it would deliver again what sinks have taken since. */
+  get #hasNews(): boolean {
+    const { dlqEvents, pending } = this.#parts.sinks;
+    return this.#hasEffect || dlqEvents !== this.#dlqEventsMade || pending < this.#pendingMade;
   }
 
   /** Soon, where sinks wait for a checkpoint, in the share of time that saving may take. `isOpen`: asked then. */
@@ -136,6 +146,10 @@ export class PipelineSaver {
     this.#switching = changed;
     try {
       return await changed;
+    } catch (error) {
+      // It may have made a checkpoint that the storage has not.
+      this.#hasEffect = true;
+      throw error;
     } finally {
       this.#switching = undefined;
     }
@@ -161,7 +175,7 @@ export class PipelineSaver {
 
   async #saveOnce(): Promise<boolean> {
     try {
-      if (this.#hasEffect || this.#parts.sinks.dlqEvents !== this.#dlqEventsMade) await this.#save();
+      if (this.#hasNews) await this.#save();
       else await this.#saveIdle();
       return true;
     } catch (error) {
@@ -201,11 +215,7 @@ export class PipelineSaver {
   isStored(sequence: number): void {
     this.#storedSequence = sequence;
     this.#parts.intake.forgetState(sequence);
-    if (this.#made?.sequence !== sequence) return;
-    const { deliveries } = this.#made;
-    this.#parts.sinks.checkpointed(deliveries);
-    // The next one is to say that they were sent, also when nothing else happens: ledgers are not kept for ever.
-    if (deliveries.ledgers !== undefined && deliveries.sinks.length > 0) this.#hasEffect = true;
+    if (this.#made?.sequence === sequence) this.#parts.sinks.checkpointed(this.#made.deliveries);
   }
 
   /** Nothing but ticks without effect came through: the state is what it was once the last of them is done again, which has the time. */
@@ -224,6 +234,7 @@ export class PipelineSaver {
     const deliveries = sinks.save();
     this.#made = { sequence, deliveries };
     this.#dlqEventsMade = sinks.dlqEvents;
+    this.#pendingMade = sinks.pending;
     const rest = { counts: tally.counts(), answers: answers.save(), deliveries, sources };
     const { placed } = this.#options;
     return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed.save(sources), stateFormat: stateFormat as number }) };
@@ -233,4 +244,8 @@ export class PipelineSaver {
     const reason = error instanceof Error ? error.message : String(error);
     this.#options.report({ level: 'error', message: 'Checkpoint failed', fields: { pipeline: this.#options.pipelineId, reason } });
   }
+}
+
+function pendingIn(deliveries: SavedDeliveries | undefined): number {
+  return deliveries?.sinks.reduce((sum, [, events]) => sum + events.length, deliveries.letters.length) ?? 0;
 }
