@@ -212,8 +212,11 @@ stream Large = Payment.from(Plant, topic: "payments/+")
     guarantees: {
       source:
         'A stream exactly once, where there is a state directory: the place in it stands in the log and in checkpoints. In a group each ' +
-        'entry is acknowledged once it is in the log. A channel at most once: what is published while nobody listens is gone. What a ' +
-        'server loses itself is lost.',
+        'entry is acknowledged once it is in the log. What a member of a group has left, and not said for a minute that it works on it, ' +
+        'another takes over, behind newer entries (Redis 6.2 or later, and a user who may `XAUTOCLAIM` and `XCLAIM`): a group that several ' +
+        'pipelines share gives at least once, as one of them may have been away for so long with an acknowledgement that had got lost. An ' +
+        'entry of a group that was deleted or trimmed before it was read is a dead letter that names it. A channel at most once: what is ' +
+        'published while nobody listens is gone. What a server loses itself is lost.',
       sink: 'A stream at least once: what is added again has the same `id`. A channel at most once: it reaches whoever listens at that moment.',
       enrich:
         'The fields of a hash, or the value under a key, which may be JSON. What is not there, or does not come in time, is a failure of the look-up.',
