@@ -176,7 +176,9 @@ stream Large = Payment.from(Bus, subject: "payments.>", durable: "large")
         'At least once with qos 1, where there is a state directory: the broker keeps the session, and a message is acknowledged once it is in ' +
         'the log. What it gives again because it had not heard that is recognized, and not taken twice. Mosquitto before 2.0.13 gives all that has ' +
         'queued up without waiting to hear of it; of more than 65,535 messages some may then come twice or be lost. With qos 0 at most once; ' +
-        'a source takes 2 for 1. What a broker loses itself is lost.',
+        "a source takes 2 for 1. What a session that was another topic's still brings of that is not taken. The session of a `.from` that is " +
+        'gone stays at the broker and goes on queueing until the broker lets it expire, or its `client_id` connects with a clean session. What ' +
+        'a broker loses itself is lost.',
       sink: 'At least once with qos 1 and 2: delivered is what the broker has acknowledged. What is sent again has the same `id`.',
     },
     example: `connector Plant = mqtt (host: "broker.example.com", username: "cep", profile: "plant")
