@@ -176,7 +176,9 @@ stream Large = Payment.from(Bus, subject: "payments.>", durable: "large")
         'At least once with qos 1, where there is a state directory: the broker keeps the session, and a message is acknowledged once it is in ' +
         'the log. What it gives again because it had not heard that is recognized, and not taken twice. Mosquitto before 2.0.13 gives all that has ' +
         'queued up without waiting to hear of it; of more than 65,535 messages some may then come twice or be lost. With qos 0 at most once; ' +
-        'a source takes 2 for 1. What a broker loses itself is lost.',
+        "a source takes 2 for 1. What a session that was another topic's still brings of that is not taken. The session of a `.from` that is " +
+        'gone stays at the broker and goes on queueing until the broker lets it expire, or its `client_id` connects with a clean session. What ' +
+        'a broker loses itself is lost.',
       sink: 'At least once with qos 1 and 2: delivered is what the broker has acknowledged. What is sent again has the same `id`.',
     },
     example: `connector Plant = mqtt (host: "broker.example.com", username: "cep", profile: "plant")
@@ -212,8 +214,11 @@ stream Large = Payment.from(Plant, topic: "payments/+")
     guarantees: {
       source:
         'A stream exactly once, where there is a state directory: the place in it stands in the log and in checkpoints. In a group each ' +
-        'entry is acknowledged once it is in the log. A channel at most once: what is published while nobody listens is gone. What a ' +
-        'server loses itself is lost.',
+        'entry is acknowledged once it is in the log. What a member of a group has left, and not said for a minute that it works on it, ' +
+        'another takes over, behind newer entries (Redis 6.2 or later, and a user who may `XAUTOCLAIM` and `XCLAIM`): a group that several ' +
+        'pipelines share gives at least once, as one of them may have been away for so long with an acknowledgement that had got lost. An ' +
+        'entry of a group that was deleted or trimmed before it was read is a dead letter that names it. A channel at most once: what is ' +
+        'published while nobody listens is gone. What a server loses itself is lost.',
       sink: 'A stream at least once: what is added again has the same `id`. A channel at most once: it reaches whoever listens at that moment.',
       enrich:
         'The fields of a hash, or the value under a key, which may be JSON. What is not there, or does not come in time, is a failure of the look-up.',

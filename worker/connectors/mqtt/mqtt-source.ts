@@ -4,11 +4,14 @@ import { Backoff } from '../backoff.ts';
 import type { Source, SourceReading } from '../connector.ts';
 import { ANSWER_MS_MAX, logInAs, type MqttAddress, mqttClient, mqttReason } from './mqtt-client.ts';
 import { markOf, TakenMessages } from './taken-messages.ts';
+import { isMatch } from './topic-filter.ts';
 
 /** What is read ahead of what was taken. */
 const WAITING_MESSAGES_MAX = 5_000;
 const WAITING_BYTES_MAX = 1_048_576;
 const REFUSED_QOS = 128;
+/** Subscriptions of earlier that are given up by the topics of what they bring; those with wildcards have no end of them. */
+const GIVEN_UP_MAX = 100;
 
 export interface MqttSourceOptions {
   readonly address: MqttAddress;
@@ -24,6 +27,8 @@ export interface MqttSourceOptions {
 interface MqttPosition {
   readonly taken: readonly string[];
   readonly topic: string;
+  /** The session may have subscriptions that are not this one's. */
+  readonly hasOthers?: true;
 }
 
 /** A message that waits, with the way to say that it is safe. */
@@ -57,6 +62,9 @@ export class MqttSource implements Source {
   /** Counts connections: what came over an earlier one cannot be acknowledged any more. */
   #connection = 0;
   #isSubscribed = false;
+  /** The session was there before: it may have been another topic's, whose subscription it still has. */
+  #hasOthers = false;
+  readonly #givenUp = new Set<string>();
   #isClosed = false;
   #problem = '';
 
@@ -69,6 +77,7 @@ export class MqttSource implements Source {
     this.#reading = reading;
     this.#taken = new TakenMessages(position?.taken ?? []);
     this.#isSubscribed = position?.topic === this.#options.topic;
+    this.#hasOthers = position?.hasOthers === true;
     this.#open(reading).catch((error: unknown) => reading.disconnected(mqttReason(error)));
   }
 
@@ -114,8 +123,10 @@ export class MqttSource implements Source {
       this.#send(packet, done, ...rest);
     };
     // A broker works through what it is sent in order, so it has heard all acknowledgements that were sent before the question that it answers.
-    client.on('packetreceive', ({ cmd }) => {
-      if (cmd === 'pingresp') this.#answered();
+    client.on('packetreceive', (packet) => {
+      if (packet.cmd === 'pingresp') this.#answered();
+      // Messages may come before the client says that it is connected.
+      if (packet.cmd === 'connack') this.#hasOthers = packet.sessionPresent && (this.#hasOthers || !this.#isSubscribed);
     });
   }
 
@@ -170,7 +181,8 @@ export class MqttSource implements Source {
   #arrived(packet: IPublishPacket, done: () => void): void {
     answered(this.#client?.stream);
     const underWay = packet.dup ? this.#underWay.get(markOf(packet)) : undefined;
-    if (underWay !== undefined) underWay.connection = this.#connection;
+    if (this.#hasOthers && !isMatch(this.#options.topic, packet.topic)) this.#passOver(packet);
+    else if (underWay !== undefined) underWay.connection = this.#connection;
     else if (this.#taken.isRepetition(packet)) this.#acknowledge({ packet, connection: this.#connection });
     else {
       this.#waiting.push({ packet, connection: this.#connection });
@@ -179,6 +191,15 @@ export class MqttSource implements Source {
     }
     if (this.#waiting.length < WAITING_MESSAGES_MAX && this.#waitingBytes < WAITING_BYTES_MAX) done();
     else this.#goOn = done;
+  }
+
+  /** A broker does not say what a session is subscribed to: what comes may name it. */
+  #passOver(packet: IPublishPacket): void {
+    const { topic } = packet;
+    this.#acknowledge({ packet, connection: this.#connection });
+    if (this.#givenUp.size >= GIVEN_UP_MAX || this.#givenUp.has(topic)) return;
+    this.#givenUp.add(topic);
+    this.#client?.unsubscribe(topic, () => undefined); // As long as it is there, what it brings is passed over.
   }
 
   #letGoOn(): void {
@@ -200,7 +221,8 @@ export class MqttSource implements Source {
       this.#letGoOn();
       const packets = batch.map(({ packet }) => packet);
       this.#underWay = new Map(batch.map((waiting) => [markOf(waiting.packet), waiting]));
-      const position: MqttPosition = { taken: this.#taken.with(packets), topic: this.#options.topic };
+      const others = this.#hasOthers ? { hasOthers: true as const } : {};
+      const position: MqttPosition = { taken: this.#taken.with(packets), topic: this.#options.topic, ...others };
       if (!(await reading.take({ messages: batch.map(messageOf), position: { ...position }, isTold: true }))) break;
       this.#underWay = new Map();
       for (const waiting of batch) this.#acknowledge(waiting);

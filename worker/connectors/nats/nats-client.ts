@@ -41,20 +41,26 @@ export interface Published {
   readonly payload: string;
 }
 
+interface Refusals {
+  readonly subjects: Set<string>;
+  /** What else the server had to say. */
+  other: string | undefined;
+}
+
 /** A connection that is there, over a socket of the door. It does not connect again. */
 export class NatsClient {
   readonly connection: NatsConnectionImpl;
   /** Resolves with the reason when the connection is over. */
   readonly over: Promise<unknown>;
   readonly #sockets: readonly Socket[];
-  /** What the server did not let this client do, since that was asked last. */
-  #refusal: string | undefined;
+  /** For each request under way: what the server has refused since it began. */
+  readonly #refusals = new Set<Refusals>();
 
   private constructor(connection: NatsConnectionImpl, sockets: readonly Socket[]) {
     this.connection = connection;
     this.#sockets = sockets;
     this.over = connection.closed().then((error) => error ?? new Error('the connection was lost'));
-    void this.#listen();
+    this.#listen();
   }
 
   /** @throws what is wrong with the connection or the login */
@@ -86,10 +92,20 @@ export class NatsClient {
     }
   }
 
-  async #listen(): Promise<void> {
-    for await (const { type, data } of this.connection.status()) {
-      if (type === 'error') this.#refusal = String(data) === 'PERMISSIONS_VIOLATION' ? 'the user may not do that' : String(data);
-    }
+  /** Where the library reads it: those who ask it for its `status` hear of a refusal after the answer that the server has sent behind it. */
+  #listen(): void {
+    const { protocol } = this.connection;
+    const dispatch = protocol.dispatchStatus.bind(protocol);
+    protocol.dispatchStatus = (status) => {
+      const { type, data, permissionContext } = status;
+      if (type === 'error') {
+        for (const refusals of this.#refusals) {
+          if (permissionContext?.operation === 'publish') refusals.subjects.add(permissionContext.subject);
+          else if (permissionContext === undefined) refusals.other ??= String(data);
+        }
+      }
+      dispatch(status);
+    };
   }
 
   /**
@@ -113,11 +129,21 @@ export class NatsClient {
     await inTime(this.connection.flush(), ANSWER_MS_MAX);
   }
 
-  /** What the server did not let this client do since the last call. */
-  takeRefusal(): string | undefined {
-    const refusal = this.#refusal;
-    this.#refusal = undefined;
-    return refusal;
+  /**
+   * Publishes, and resolves when the server has worked through that: with the subjects that it refused meanwhile. @throws Error when it does not
+   * answer in time, or complains and does not say of which subject
+   */
+  async refusedOf(publish: () => void): Promise<ReadonlySet<string>> {
+    const refusals: Refusals = { subjects: new Set(), other: undefined };
+    this.#refusals.add(refusals);
+    try {
+      publish();
+      await this.flushed();
+    } finally {
+      this.#refusals.delete(refusals);
+    }
+    if (refusals.other !== undefined) throw new Error(`the server complains: ${refusals.other}`);
+    return refusals.subjects;
   }
 
   /** A subject of this connection alone, for answers. */

@@ -50,10 +50,15 @@ export class NatsSink implements Sink {
       }));
       this.#connecting ??= open(this.#options.address);
       const { client } = await this.#connecting;
-      const areSent = client.publishAll(written);
-      await client.flushed();
-      const isRefused = client.takeRefusal() !== undefined;
-      return areSent.map((isSent) => (isSent && !isRefused ? 'taken' : 'alone'));
+      let areSent: readonly boolean[] = [];
+      const refused = await client.refusedOf(() => {
+        areSent = client.publishAll(written);
+      });
+      // The others are taken: sent once more they would be delivered twice.
+      return written.map(({ subject }, at) => {
+        if (areSent[at] !== true) return 'alone';
+        return refused.has(subject) ? forbidden(subject) : 'taken';
+      });
     } catch (cause) {
       const failure = failureOf(cause, '');
       if (!failure.isPermanent) await this.close();
@@ -79,7 +84,7 @@ export class NatsSink implements Sink {
     try {
       await this.#publish(await connecting, subject, message);
     } catch (cause) {
-      if (this.#connecting === connecting && natsCode(cause) !== NO_STREAM) await this.close();
+      if (this.#connecting === connecting && !isOfMessage(cause)) await this.close();
       throw failureOf(cause, subject);
     }
   }
@@ -95,11 +100,8 @@ export class NatsSink implements Sink {
       await stream.publish(subject, payload, { msgID: id, headers, timeout: ANSWER_MS_MAX, ...expect });
       return;
     }
-    client.connection.publish(subject, payload, { headers });
-    await client.flushed();
-    const refusal = client.takeRefusal();
-    if (refusal !== undefined)
-      throw new DeliveryFailure('forbidden', `the server refuses messages to '${subject}': ${refusal}`, { isPermanent: true });
+    const refused = await client.refusedOf(() => client.connection.publish(subject, payload, { headers }));
+    if (refused.has(subject)) throw forbidden(subject);
   }
 
   async close(): Promise<void> {
@@ -120,9 +122,19 @@ async function open(address: NatsAddress): Promise<Open> {
   return { client, stream: client.connection.jetstream(), newHeaders };
 }
 
+function forbidden(subject: string): DeliveryFailure {
+  return new DeliveryFailure('forbidden', `the server refuses messages to '${subject}': the user may not do that`, { isPermanent: true });
+}
+
 /** Of literal words. */
 function isSubject(text: string): boolean {
   return /^[^\s.*>]+(?:\.[^\s.*>]+)*$/.test(text);
+}
+
+/** The connection is as good as before, and others may have something under way over it. */
+function isOfMessage(cause: unknown): boolean {
+  const code = natsCode(cause) ?? '';
+  return cause instanceof DeliveryFailure || code === NO_STREAM || permanentRefusals.has(code);
 }
 
 function failureOf(cause: unknown, subject: string): DeliveryFailure {

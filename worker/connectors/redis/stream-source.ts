@@ -2,7 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { Redis } from 'ioredis';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
+import { GroupMember, IDLE_MS } from './group-member.ts';
 import { ANSWER_MS_MAX, type RedisAddress, redisClient, redisReason } from './redis-client.ts';
+import { type Entry, entriesOf, isAfter, type StreamsReply } from './stream-entries.ts';
+import { type IdRange, TakenIds } from './taken-ids.ts';
 
 const BATCH_ENTRIES_MAX = 1_000;
 /** About so much is asked for at a time. */
@@ -24,16 +27,18 @@ export interface RedisStreamOptions {
   readonly textFields: ReadonlySet<string>;
   /** Undefined: events may have any. */
   readonly declaredFields: ReadonlySet<string> | undefined;
+  /** What no member of the group has said for so long that it works on it, another takes over. @default IDLE_MS */
+  readonly idleMs?: number;
 }
 
 interface StreamPosition {
-  /** Of the last entry that was taken. */
+  /** Of the newest entry that was taken. */
   readonly id: string;
+  /** In a group: what was taken and perhaps not acknowledged; those of earlier versions do not have it. */
+  readonly taken?: readonly IdRange[];
 }
 
-type Entry = readonly [id: string, fields: readonly Buffer[]];
 type Pair = readonly [name: Buffer, value: Buffer];
-type Reply = readonly (readonly [stream: Buffer, entries: readonly (readonly [id: Buffer, fields: readonly Buffer[] | null])[]])[] | null;
 
 /**
  * Entries of a stream. Without a group they are read from the place in the position. In a group each entry is acknowledged once it is safe;
@@ -44,6 +49,7 @@ export class RedisStreamSource implements Source {
   readonly #connection = new KeptConnection(redisReason);
   #client: Redis | undefined;
   #last = BEGINNING;
+  #taken = new TakenIds([]);
   /** Asked for at a time: servers know of no bytes there, and one answer is held as a whole. */
   #count = 1;
 
@@ -52,7 +58,9 @@ export class RedisStreamSource implements Source {
   }
 
   start(reading: SourceReading): void {
-    this.#last = (reading.position as StreamPosition | null)?.id ?? BEGINNING;
+    const position = reading.position as StreamPosition | null;
+    this.#last = position?.id ?? BEGINNING;
+    if (position !== null) this.#taken = new TakenIds(position.taken ?? [[BEGINNING, position.id]]);
     void this.#connection.keep(reading, (connected) => this.#read(reading, connected));
   }
 
@@ -81,7 +89,7 @@ export class RedisStreamSource implements Source {
     await client.xread('COUNT', 1, 'STREAMS', stream, this.#last);
     connected();
     while (!this.#connection.isClosed) {
-      const reply = (await client.xreadBuffer('COUNT', this.#count, 'BLOCK', BLOCK_MS, 'STREAMS', stream, this.#last)) as Reply;
+      const reply = (await client.xreadBuffer('COUNT', this.#count, 'BLOCK', BLOCK_MS, 'STREAMS', stream, this.#last)) as StreamsReply;
       if (!(await this.#take(entriesOf(reply), reading))) return;
     }
   }
@@ -91,35 +99,38 @@ export class RedisStreamSource implements Source {
     group: string,
     { reading, connected }: { readonly reading: SourceReading; readonly connected: () => void },
   ): Promise<void> {
-    const { stream, consumer } = this.#options;
+    const { stream, consumer, idleMs = IDLE_MS } = this.#options;
     await client.xgroup('CREATE', stream, group, BEGINNING, 'MKSTREAM').catch((error: Error) => {
       if (!error.message.startsWith('BUSYGROUP')) throw error;
     });
     connected();
-    for (let from = BEGINNING; !this.#connection.isClosed; ) {
-      const options = ['GROUP', group, consumer, 'COUNT', this.#count, 'BLOCK', BLOCK_MS, 'STREAMS', stream, from] as const;
-      const entries = entriesOf((await client.xreadgroupBuffer(...options)) as Reply);
-      // An entry that was taken, and whose acknowledgement was lost, is only acknowledged.
-      const fresh = from === '>' ? entries : entries.filter(([id]) => isAfter(id, this.#last));
-      if (!(await this.#take(fresh, reading))) return;
-      if (entries.length > 0) await client.xack(stream, group, ...entries.map(([id]) => id));
-      else from = '>';
-    }
+    const member = new GroupMember({
+      ...{ client, stream, group, consumer, idleMs, taken: this.#taken },
+      blockMs: BLOCK_MS,
+      count: () => this.#count,
+      isClosed: () => this.#connection.isClosed,
+      take: (entries, taken) => this.#take(entries, reading, taken),
+    });
+    await member.read();
   }
 
-  async #take(entries: readonly Entry[], reading: SourceReading): Promise<boolean> {
-    const last = entries.at(-1)?.[0];
-    if (last === undefined) return true;
+  /** @param taken Of a member of a group. */
+  async #take(entries: readonly Entry[], reading: SourceReading, taken?: readonly IdRange[]): Promise<boolean> {
+    if (entries.length === 0) return true;
     this.#count = nextCount(this.#count, entries);
-    const position: StreamPosition = { id: last };
+    const newest = entries.reduce((id, [other]) => (isAfter(other, id) ? other : id), this.#last);
+    const position: StreamPosition = { id: newest, ...(taken && { taken }) };
     const messages = entries.map((entry) => this.#message(entry));
-    const isTold = this.#options.group !== undefined;
-    if (!(await reading.take({ messages, position: { ...position }, isTold }))) return false;
-    this.#last = last;
+    if (!(await reading.take({ messages, position: { ...position }, isTold: taken !== undefined }))) return false;
+    this.#last = newest;
     return true;
   }
 
-  #message([, fields]: Entry): SourceMessage {
+  #message([id, fields]: Entry): SourceMessage {
+    if (fields === null) {
+      const problem = `the entry ${id} was deleted or trimmed before it was read: let the stream keep more, or read it sooner`;
+      return { bytes: Buffer.alloc(0), problem };
+    }
     const topicPart = this.#options.stream.split(/[:./]/).at(-1);
     const pairs = pairsOf(fields);
     const payload = pairs.find(([name, value]) => WHOLE_MESSAGE.has(name.toString()) && value[0] === BRACE) ?? this.#onlyMessage(pairs);
@@ -143,24 +154,13 @@ export class RedisStreamSource implements Source {
   }
 }
 
-function entriesOf(reply: Reply): readonly Entry[] {
-  return (reply?.[0]?.[1] ?? []).map(([id, fields]) => [id.toString(), fields ?? []] as const);
-}
-
 function pairsOf(fields: readonly Buffer[]): Pair[] {
   return Array.from({ length: fields.length >> 1 }, (_, at) => fields.slice(2 * at, 2 * at + 2) as [Buffer, Buffer]);
 }
 
 /** By what the entries of the last answer had, and not much more at once: those behind may be larger. */
 function nextCount(count: number, entries: readonly Entry[]): number {
-  const bytes = entries.reduce((sum, [, fields]) => fields.reduce((length, field) => length + field.length, sum), 0);
+  const bytes = entries.reduce((sum, [, fields]) => (fields ?? []).reduce((length, field) => length + field.length, sum), 0);
   const fitting = Math.floor((BATCH_BYTES * entries.length) / Math.max(1, bytes));
   return Math.max(1, Math.min(BATCH_ENTRIES_MAX, fitting, count * 8));
-}
-
-/** Ids are `<ms>-<number>`. */
-function isAfter(id: string, other: string): boolean {
-  const [ms = 0, number = 0] = id.split('-').map(Number);
-  const [otherMs = 0, otherNumber = 0] = other.split('-').map(Number);
-  return ms > otherMs || (ms === otherMs && number > otherNumber);
 }

@@ -2,6 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAsync } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
+import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
+import type { SourcePosition } from '../../../../worker/connectors/connector.ts';
+import { MqttSource } from '../../../../worker/connectors/mqtt/mqtt-source.ts';
+import { ReadingSource } from '../../../unit/connectors/reading-source.ts';
 import { audit, type Delivered } from '../audit.ts';
 import { auditedRun } from './audited-run.ts';
 import { hasBroker, type RunningBroker } from './containers.ts';
@@ -107,6 +112,36 @@ stream Each = Reading.from(In)
     expect(lost).toEqual([]);
     // What comes again has the id that it had.
     expect(new Set(received.map(({ id }) => id)).size).toBe(count);
+  });
+
+  it('takes nothing that a session brings of an earlier topic, also after it was started again', async () => {
+    const login = { port: broker.port, host: '127.0.0.1', username: 'cep', password: 'secret' };
+    const earlier = await connectAsync({ ...login, clientId: 'changed', clean: false });
+    await earlier.subscribeAsync(['earlier', 'old/#'], { qos: 1 });
+    await earlier.endAsync();
+    const publisher = await connectAsync(login);
+    const say = async (text: string): Promise<void> => {
+      for (const topic of ['earlier', `old/${text}`, 'new/a']) await publisher.publishAsync(topic, `${topic} ${text}`, { qos: 1 });
+    };
+    const read = (position: SourcePosition | null): ReadingSource => {
+      const door = new OutboundDoor(NetworkPolicy.everywhere);
+      const address = { host: login.host, port: login.port, tls: false, username: login.username, password: login.password, door };
+      return new ReadingSource(new MqttSource({ address, clientId: 'changed', topic: 'new/+', qos: 1, isDurable: true }), position);
+    };
+    await say('queued');
+    const first = read(null);
+    await first.until(() => first.isConnected);
+    await say('one');
+    await first.until(() => first.texts.length > 0);
+    await first.close();
+    await say('two');
+    const again = read(first.position);
+    await again.until(() => again.isConnected);
+    await say('three');
+    await again.until(() => again.texts.includes('new/a three'));
+    await again.close();
+    expect([...first.texts, ...again.texts]).toEqual(['new/a one', 'new/a two', 'new/a three']);
+    await publisher.endAsync();
   });
 
   it('says at the start that the broker cannot be reached, or refuses the login', async () => {

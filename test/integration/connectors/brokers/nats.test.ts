@@ -224,6 +224,30 @@ stream Each = Reading.from(In)
     await client.close();
   });
 
+  it('keeps what goes to a subject that the user may not publish to as dead letters, and sends all else once', async () => {
+    const client = await clientOf(broker.port);
+    const heard: unknown[] = [];
+    client.subscribe('open.*', { callback: (_error, message) => heard.push(message.headers?.get('Nats-Msg-Id')) });
+    await client.flush();
+    const { sinks, send, letters } = sinkTo('nats', [['servers', `nats://guest:guest@127.0.0.1:${broker.port}`]]);
+    const count = 1_000;
+    const isForbidden = (n: number): boolean => n % 100 === 7;
+    const numbers = Array.from({ length: count }, (_, n) => n);
+    for (const n of numbers) send(n, { topic: isForbidden(n) ? `secret.${n}` : `open.${n}` });
+    await sinks.idle(60_000);
+    // A batch of one, too.
+    send(count, { topic: 'secret.last' });
+    await sinks.idle(60_000);
+    send(count + 1, { topic: 'open.last' });
+    await sinks.idle(60_000);
+    await client.flush();
+    const forbidden = [...numbers.filter(isForbidden), count];
+    expect(heard).toEqual([...numbers.filter((n) => !isForbidden(n)), count + 1].map(String));
+    expect((await letters()).map(({ id, code }) => [id, code]).sort()).toEqual(forbidden.map((n) => [`${n}`, 'forbidden']).sort());
+    await sinks.close();
+    await client.close();
+  });
+
   it('keeps what is no event as dead letters, with its bytes, and goes on', async () => {
     const client = await clientOf(broker.port);
     const publish = (data: Uint8Array | string): Promise<unknown> => client.jetstream().publish('poison.a', data);
