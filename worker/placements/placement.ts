@@ -324,7 +324,7 @@ export class Placement {
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
           this.#world.changed();
         },
-        onStale: () => !end.aborted && this.fence(),
+        onStale: () => this.#world.changed(),
       },
       this.#request.checkpoint,
     );
