@@ -8,7 +8,8 @@ export type Action = { readonly key: string } & (
   /** Has the target of a migration ready, while the source runs. */
   | { readonly kind: 'prepare'; readonly worker: Worker; readonly placement: Placement; readonly migrationId: string }
   | { readonly kind: 'delete'; readonly worker: Worker; readonly placementId: string; readonly epoch: LogIndex }
-  | { readonly kind: 'close' | 'reopen'; readonly worker: Worker; readonly placement: Placement }
+  | { readonly kind: 'close'; readonly worker: Worker; readonly placement: Placement; readonly migrationId: string }
+  | { readonly kind: 'reopen'; readonly worker: Worker; readonly placement: Placement }
   /** Has a process that may still run a placement stop it, or shows that it is not there. */
   | { readonly kind: 'stop'; readonly holder: FormerHolder; readonly placement: Placement }
 );

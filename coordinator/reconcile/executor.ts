@@ -34,8 +34,6 @@ const retryTimes: BackoffTimes = { firstMs: 5_000, mostMs: 300_000 };
 const migrateTimes: BackoffTimes = { firstMs: 2_000, mostMs: 5_000 };
 const UNKNOWN_OUTCOME_RETRY_MS = 100;
 
-type ClosedOrOpened = Extract<Action, { readonly kind: 'close' | 'reopen' }>;
-
 /** Carries out actions, each without holding anything: what it learns it writes down, for the next plan. */
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -121,15 +119,19 @@ export class Executor {
     }
   }
 
-  async #close({ worker, placement }: ClosedOrOpened): Promise<void> {
-    const { group, client, observations } = this.#options;
+  async #close({ worker, placement, migrationId }: Action & { readonly kind: 'close' }): Promise<void> {
+    const { group, client, observations, preparations } = this.#options;
     const { id: placementId, epoch } = placement;
     const isTold = observations.of(worker)?.heartbeat.state_format !== undefined;
     const format = isTold ? (agreedStateFormat(group.state, observations) ?? FIRST_STATE_FORMAT) : undefined;
-    await this.#ask({ worker, placementId, what: 'close', epoch }, (at) => client.close(at, epoch, format));
+    await this.#ask({ worker, placementId, what: 'close', epoch }, async (at) => {
+      const held = await client.close(at, epoch, format);
+      if (held.epoch === epoch && held.status === 'closed') preparations.closed(migrationId);
+      return held;
+    });
   }
 
-  async #reopen({ worker, placement }: ClosedOrOpened): Promise<void> {
+  async #reopen({ worker, placement }: Action & { readonly kind: 'reopen' }): Promise<void> {
     const { id: placementId, epoch } = placement;
     await this.#ask({ worker, placementId, what: 'put', epoch }, (at) => this.#options.client.reopen(at, epoch));
   }

@@ -26,14 +26,16 @@ function beforeMove(view: View, { migration, placement, worker }: Moving): reado
     return [end(migration, 'failed', `worker '${migration.targetWorker}' does not take it any more`)];
   }
   const observed = view.held(worker)?.get(placement.id);
-  if (observed?.epoch === placement.epoch && observed.status === 'closed') {
+  const isHeardClosed = observed?.epoch === placement.epoch && observed.status === 'closed';
+  if (isHeardClosed && view.isClosed(migration)) {
     return [{ key, kind: 'propose', command: { type: 'MovePlacement', payload: { migrationId: migration.id } } }];
   }
   const prepared = view.prepared(migration);
-  if (prepared === undefined) return preparing(view, { migration, placement, worker }, { target, observed });
-  if (prepared.problem !== undefined) return [end(migration, 'failed', `worker '${target.id}' cannot run it: ${prepared.problem}`)];
+  // What has stopped already does not wait for the target to be ready.
+  if (prepared === undefined && !isHeardClosed) return preparing(view, { migration, placement, worker }, { target, observed });
+  if (prepared?.problem !== undefined) return [end(migration, 'failed', `worker '${target.id}' cannot run it: ${prepared.problem}`)];
   if (!view.isDue(`close ${placement.id}`)) return [end(migration, 'failed', `worker '${worker.id}' could not close it`)];
-  return [{ key, kind: 'close', worker, placement }];
+  return [{ key, kind: 'close', worker, placement, migrationId: migration.id }];
 }
 
 /** It runs on meanwhile, with what it is to have. */

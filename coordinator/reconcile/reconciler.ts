@@ -127,6 +127,7 @@ export class Reconciler {
       mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
       isDue: (what) => this.#backoff.isDue(what),
       prepared: (migration) => this.#preparations.of(migration),
+      isClosed: (migration) => this.#preparations.isClosed(migration),
       revisionOf: (placement) => this.#revisions.of(state, placement),
     };
   }

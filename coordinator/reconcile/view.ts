@@ -29,6 +29,8 @@ export interface View {
   readonly isDue: (what: string) => boolean;
   /** What came of having the target of a migration ready; undefined while that is not known. */
   readonly prepared: (migration: Migration) => Prepared | undefined;
+  /** Whether the source of a migration was closed for it. What was only heard may be of an earlier close, which is over. */
+  readonly isClosed: (migration: Migration) => boolean;
   /** Of what the worker of a placement is to have. */
   readonly revisionOf: (placement: Placement) => string;
 }

@@ -27,8 +27,8 @@ export interface CheckpointStoreOptions {
   readonly isOver: () => boolean;
   /** A checkpoint counts from now on. */
   readonly onCommit: (manifest: Manifest) => void;
-  /** Another worker has the placement. */
-  readonly onStale: (reason: string) => void;
+  /** The placement has another epoch, or another worker: a heartbeat says which. */
+  readonly onStale: () => void;
 }
 
 /** The checkpoints of one placement at its coordinators: where everything is that outlives this process. */
@@ -69,7 +69,7 @@ export class CheckpointStore implements RuntimeStorage {
     return this.#last;
   }
 
-  /** Without a checkpoint there is nothing to keep: the coordinators have the definition. @throws CepError `storage_unavailable`, `stale_epoch`, `pipeline_not_running` */
+  /** Without a checkpoint there is nothing to keep: the coordinators have the definition. @throws CepError `storage_unavailable`, `pipeline_not_running` */
   async savePipeline(_definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
     if (checkpoint === null) return;
     try {
@@ -121,11 +121,8 @@ export class CheckpointStore implements RuntimeStorage {
   /** @param epoch Under which it was asked for. */
   #taken<T>({ status, bytes, code, message = `the answer was ${status}` }: CoordinatorAnswer, epoch: number): T {
     if (status < 300) return JSON.parse(bytes.toString('utf8')) as T;
-    // Where the placement has another epoch by now, its program was changed meanwhile, and it is still here.
-    if (code === 'stale_epoch' && epoch === this.#options.epoch()) {
-      this.#options.onStale(message);
-      throw new CepError('stale_epoch', message);
-    }
+    // A change of its group gives it another epoch, of which this worker may not have heard yet: then the next checkpoint is under that.
+    if (code === 'stale_epoch' && epoch === this.#options.epoch()) this.#options.onStale();
     throw new CepError('storage_unavailable', `the coordinators refuse the checkpoint: ${message}`, { retryAfterSeconds: 1 });
   }
 

@@ -84,6 +84,8 @@ export class Placement {
   #toBeReplaced: Life | undefined;
   /** Nothing is said to the outside, lease or not. */
   #isSilent = true;
+  /** It takes nothing in any more, and its last checkpoint does not count yet: until then it is as it was before. */
+  #isClosing = false;
   /** Ends what is under way of the life that is not to be any more. */
   #end = new AbortController();
   #opened: () => void = () => undefined;
@@ -322,7 +324,7 @@ export class Placement {
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
           this.#world.changed();
         },
-        onStale: () => !end.aborted && this.fence(),
+        onStale: () => this.#world.changed(),
       },
       this.#request.checkpoint,
     );
@@ -514,20 +516,31 @@ export class Placement {
       if (this.#status === 'closed') return this.view();
       const life = this.#running(epoch);
       this.#stateFormat = Math.min(this.#stateFormat, stateFormat);
-      this.#status = 'closed';
-      const isSaved = await life.pipeline.close(() => {
-        this.#isSilent = true;
-        return life.outbox.settled();
+      this.#isClosing = true;
+      const isClosed = await this.#finish(life, epoch).finally(() => {
+        this.#isClosing = false;
       });
-      if (!isSaved && this.#life === life) {
-        await this.#goOn(life);
-        this.#running(epoch);
-        throw notSaved();
-      }
-      this.#lease.end();
-      this.#world.changed();
-      return this.view();
+      if (isClosed) return this.view();
+      this.#running(epoch);
+      throw notSaved();
     });
+  }
+
+  /** False when it is not closed. What has another epoch by now was not to be closed under that: it goes on, and so does what is not saved. */
+  async #finish(life: Life, epoch: number): Promise<boolean> {
+    const isSaved = await life.pipeline.close(() => {
+      this.#isSilent = true;
+      return life.outbox.settled();
+    });
+    if (this.#life !== life) return false;
+    if (!isSaved || epoch !== this.epoch) {
+      await this.#goOn(life);
+      return false;
+    }
+    this.#status = 'closed';
+    this.#lease.end();
+    this.#world.changed();
+    return true;
   }
 
   /**
@@ -571,8 +584,9 @@ export class Placement {
   #running(epoch: number): Life {
     this.#requireEpoch(epoch);
     this.look();
-    if (this.#status === 'running' && this.#life !== undefined) return this.#life;
-    throw new CepError('pipeline_not_running', `the placement is ${this.#status}${this.#error === undefined ? '' : `: ${this.#error}`}`, {
+    if (this.#status === 'running' && !this.#isClosing && this.#life !== undefined) return this.#life;
+    const status = this.#status === 'running' ? 'about to be closed' : this.#status;
+    throw new CepError('pipeline_not_running', `the placement is ${status}${this.#error === undefined ? '' : `: ${this.#error}`}`, {
       retryAfterSeconds: 1,
     });
   }

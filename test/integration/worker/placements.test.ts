@@ -147,13 +147,23 @@ describe('a checkpoint of a placement', () => {
     expect((await one.inject(id, { epoch: 1, first: 2, events: [event('A', 'y')] })).body.received).toBe(2);
   });
 
-  it('is told to nobody under an epoch that is over: the placement stops', async () => {
+  it('is refused under an epoch that is over: the placement goes on under the next one, or until it is heard that it is elsewhere', async () => {
     const stub = await coordinator();
     const one = await worker(stub);
-    await place(stub, one, id, placing('stream S = A .emit(n: n)\n'));
+    const program = 'stream S = A .emit(n: n)\n';
+    await place(stub, one, id, placing(program));
     await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x')] });
+    const heard = stub.heartbeats.length;
     stub.epochs.set(id, 2);
-    await one.post(id, 'checkpoint', { epoch: 1 });
+    expect((await one.post(id, 'checkpoint', { epoch: 1 })).body.code).toBe('storage_unavailable');
+    await until(() => stub.heartbeats.length > heard);
+    expect(await statusOf(one)).toBe('running');
+    await place(stub, one, id, placing(program, { epoch: 2, tenure: 1 }));
+    expect((await one.post(id, 'checkpoint', { epoch: 2 })).body.checkpoint).toMatchObject({ epoch: 2, received: { _external: 1 } });
+    stub.epochs.set(id, 3);
+    expect((await one.post(id, 'checkpoint', { epoch: 2 })).body.code).toBe('storage_unavailable');
+    stub.fenced.add(id);
     await until(async () => (await statusOf(one)) === 'fenced');
   });
 });

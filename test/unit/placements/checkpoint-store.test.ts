@@ -10,11 +10,11 @@ const checkpoint: PipelineCheckpoint = {
 
 /** Checkpoints of a placement whose next life has begun under epoch 2 once `isOver`. */
 function storeOf(answer: (request: CoordinatorRequest) => CoordinatorAnswer): {
-  readonly life: { isOver: boolean };
+  readonly life: { isOver: boolean; stale: number };
   readonly asked: string[];
   readonly store: CheckpointStore;
 } {
-  const life = { isOver: false };
+  const life = { isOver: false, stale: 0 };
   const asked: string[] = [];
   const store = new CheckpointStore({
     placementId: 'p',
@@ -29,7 +29,9 @@ function storeOf(answer: (request: CoordinatorRequest) => CoordinatorAnswer): {
     epoch: () => (life.isOver ? 2 : 1),
     isOver: () => life.isOver,
     onCommit: () => undefined,
-    onStale: () => undefined,
+    onStale: () => {
+      life.stale++;
+    },
   });
   return { life, asked, store };
 }
@@ -58,5 +60,22 @@ describe('a checkpoint of a life that is over', () => {
     });
     await expect(made.store.savePipeline({} as never, checkpoint)).rejects.toEqual(isOver);
     expect([made.asked, made.store.manifest]).toEqual([['PUT /checkpoints/p/1/1'], undefined]);
+  });
+});
+
+describe('a checkpoint under an epoch that is over', () => {
+  it('fails, so that it is made again under the next one, and has the coordinators asked', async () => {
+    let isOver = true;
+    const made = storeOf(({ path }) => {
+      if (isOver && path.endsWith('/commit')) return { ...ok({}, 409), code: 'stale_epoch', message: 'its epoch is 2' };
+      return ok({ locations: ['c1'] });
+    });
+    await expect(made.store.savePipeline({} as never, checkpoint)).rejects.toMatchObject({
+      ...{ code: 'storage_unavailable', message: 'the coordinators refuse the checkpoint: its epoch is 2' },
+    });
+    expect([made.life.stale, made.store.manifest]).toEqual([1, undefined]);
+    isOver = false;
+    await made.store.savePipeline({} as never, checkpoint);
+    expect([made.life.stale, made.store.manifest?.sequence]).toEqual([1, 1]);
   });
 });

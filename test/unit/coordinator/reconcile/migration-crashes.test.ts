@@ -126,4 +126,23 @@ describe('a migration', () => {
     const left = await cluster.heal();
     expect([...cluster.problems, ...left]).toEqual([]);
   });
+
+  it('closes the source itself: what was heard of an earlier close may be over', async () => {
+    const { cluster, id, source, target } = await migrating();
+    const worker = cluster.process(source) as SimulatedWorker;
+    while (worker.table.get(id).status !== 'closed') await advance(cluster, id);
+    const late = { incarnation: worker.incarnation, ...worker.table.report() };
+    // The target takes it no more, so it goes on at the source, and then the heartbeat comes that was made before.
+    const { incarnation } = cluster.process(target) as SimulatedWorker;
+    cluster.coordinators.agree({ type: 'SetWorkerStatus', payload: { id: target, incarnation, status: 'draining' } });
+    while (worker.table.get(id).status !== 'running') await advance(cluster, id);
+    cluster.inject(id);
+    await beats(cluster);
+    await cluster.coordinators.leader.heartbeats.take(source, late);
+    const other = ['w1', 'w2', 'w3'].find((one) => one !== source && one !== target) as string;
+    cluster.coordinators.agree({ type: 'StartMigration', payload: { placementId: id, targetWorker: other } });
+    await cluster.turn();
+    while (await advance(cluster, id));
+    expect([cluster.problems, await cluster.heal()]).toEqual([[], []]);
+  });
 });

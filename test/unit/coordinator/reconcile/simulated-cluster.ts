@@ -2,6 +2,7 @@ import { manifestWire } from '../../../../coordinator/reconcile/desired-placemen
 import type { ClusterState, GroupPipeline, Placement } from '../../../../coordinator/state/cluster-state.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { CepError, invariant } from '../../../../shared/errors/error.ts';
+import { externalSource } from '../../../../shared/protocol/placements.ts';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../../worker/membership/coordinator-client.ts';
 import { SimulatedCoordinators } from './simulated-coordinators.ts';
 import { SimulatedNetwork, settled } from './simulated-network.ts';
@@ -215,6 +216,20 @@ export class SimulatedCluster {
       const now = after.placements.get(id);
       if (now !== undefined && now.epoch < epoch) this.problems.push(`the epoch of ${id} went from ${epoch} to ${now.epoch}`);
     }
+    for (const { id, status, placementId, sourceWorker } of after.migrations.values()) {
+      if (status === 'moved' && before.migrations.get(id)?.status === 'started') this.#moved(placementId, sourceWorker);
+    }
+  }
+
+  /** The target goes on with a checkpoint that has all that the source made something of. */
+  #moved(id: string, source: string): void {
+    const held = this.process(source)
+      ?.table.list()
+      .find(({ placement_id: one }) => one === id);
+    const pipeline = [...(this.process(source)?.host.pipelines ?? [])].find((one) => one.id === held?.pipeline_id);
+    const kept = this.state.manifests.get(id)?.at(-1)?.received[externalSource] ?? 0;
+    const seen = pipeline?.seen.length ?? 0;
+    if (seen > kept) this.problems.push(`${id} has moved with ${kept} of the ${seen} batches that ${source} had seen`);
   }
 
   #inspect(): void {

@@ -22,11 +22,14 @@ export class SimulatedPipeline {
   readonly seen: number[];
   status: PipelineStatus = 'running';
   isAbandoned = false;
+  readonly #workThrough: () => Promise<void>;
   #positions: SourcePositions;
 
-  constructor(request: PlaceRequest) {
+  /** @param workThrough Resolves when what was accepted is through, and sinks have what they take. */
+  constructor(request: PlaceRequest, workThrough: () => Promise<void> = async () => undefined) {
     this.id = request.id;
     this.request = request;
+    this.#workThrough = workThrough;
     const { state, sources = {} } = request.checkpoint ?? {};
     this.seen = state === undefined ? [] : (JSON.parse(Buffer.from(state).toString()) as number[]);
     this.#positions = sources;
@@ -34,7 +37,7 @@ export class SimulatedPipeline {
 
   /** It may say something to the outside. */
   get isOpen(): boolean {
-    return !this.isAbandoned && this.status === 'running' && this.request.placing.mayDeliver();
+    return !this.isAbandoned && (this.status === 'running' || this.status === 'draining') && this.request.placing.mayDeliver();
   }
 
   get received(): Readonly<Record<string, number>> {
@@ -71,8 +74,9 @@ export class SimulatedPipeline {
   async close(silence: () => void | Promise<void>): Promise<boolean> {
     if (this.status !== 'running') return this.status === 'stopped';
     this.status = 'draining';
+    await this.#workThrough();
     await silence();
-    const isSaved = await this.saveNow();
+    const isSaved = !this.isAbandoned && (await this.saveNow());
     this.status = 'stopped';
     return isSaved;
   }
@@ -96,8 +100,14 @@ export class SimulatedHost implements PlacementHost {
   readonly pipelines = new Set<SimulatedPipeline>();
   /** Engines that nobody has come for yet. */
   readonly warmed = new Set<object>();
+  readonly #workThrough: () => Promise<void>;
   /** No program can run here. */
   refuses = false;
+
+  /** @param workThrough Of each pipeline that stops. */
+  constructor(workThrough: () => Promise<void> = async () => undefined) {
+    this.#workThrough = workThrough;
+  }
 
   prepare(): void {
     // Programs need no checking here.
@@ -115,7 +125,7 @@ export class SimulatedHost implements PlacementHost {
   }
 
   async place(request: PlaceRequest): Promise<PlacedPipeline> {
-    const pipeline = new SimulatedPipeline(request);
+    const pipeline = new SimulatedPipeline(request, this.#workThrough);
     this.pipelines.add(pipeline);
     return pipeline as unknown as PlacedPipeline;
   }

@@ -18,7 +18,7 @@ export interface SimulatedWorkerOptions {
 export class SimulatedWorker {
   readonly id: string;
   readonly incarnation: string;
-  readonly host = new SimulatedHost();
+  readonly host: SimulatedHost;
   readonly table: PlacementTable;
   readonly #options: SimulatedWorkerOptions;
   /** What came while it was stopped. */
@@ -33,6 +33,7 @@ export class SimulatedWorker {
     const { id, incarnation, network, askCluster } = options;
     this.#options = options;
     [this.id, this.incarnation] = [id, incarnation];
+    this.host = new SimulatedHost(() => new Promise((resolve) => network.send(() => this.reach(resolve))));
     this.table = new PlacementTable({
       host: this.host,
       coordinators: { url: 'any', learn: () => undefined, ask: askCluster },
