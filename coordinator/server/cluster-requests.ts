@@ -8,9 +8,12 @@ import { idempotencyKeyOf } from '../../shared/http/register-route.ts';
 import type { Call } from '../../shared/http/route.ts';
 import type { Done, GroupMember, NoAnswer } from '../cluster/group-member.ts';
 import { OwnSession } from '../cluster/own-session.ts';
+import { refusalError } from '../cluster/refusal-error.ts';
 import type { RaftStatus } from '../raft/group.ts';
-import type { ClusterState } from '../state/cluster-state.ts';
+import { apply } from '../state/apply.ts';
+import type { ClusterState, Json } from '../state/cluster-state.ts';
 import type { Command, RequestId } from '../state/commands.ts';
+import { remembered } from '../state/sessions.ts';
 import type { Operator } from './cluster-route.ts';
 import { forwardedHeader, forwardedId, type LeaderForwarding, refusedWith } from './leader-forwarding.ts';
 
@@ -41,9 +44,13 @@ export class ClusterRequests {
     this.#forwarding = forwarding;
   }
 
-  /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
-  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer): Promise<Answer> {
+  /**
+   * Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. `require`:
+   * refuses it on the leader.
+   */
+  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer, require?: (id: RequestId) => Promise<void>): Promise<Answer> {
     return this.changeBy(call, async (id) => {
+      await require?.(id);
       const done = await this.group.propose(command, id);
       const { status, body, headers } = answer(done);
       return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
@@ -69,6 +76,27 @@ export class ClusterRequests {
       // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
       this.#own.renew(own.id.session);
     }
+  }
+
+  /**
+   * What came of a request that its client has sent before under a key of its own; undefined when this member knows of none. A repeat is not
+   * judged by what is there now. @throws CepError `idempotency_conflict`
+   */
+  doneBefore(call: ClusterCall): Json | undefined {
+    const id = clientId(call);
+    const known = id && remembered(this.group.state, id);
+    if (known?.kind === 'done') return known.value;
+    if (known?.refusal.code === 'idempotency_conflict') throw refusalError(known.refusal);
+    return undefined;
+  }
+
+  /** On the leader: what would come of a command now. @throws CepError what it would be refused with; RaftRefusal */
+  async foreseen(command: Command, request: RequestId): Promise<{ readonly isRepeat: boolean }> {
+    const { state } = await this.group.confirmed();
+    const at = { index: state.index + 1, term: state.term };
+    const { result } = apply(state, { command, request, atMs: state.nowMs }, at);
+    if (result.kind === 'refused') throw refusalError(result.refusal);
+    return result;
   }
 
   /** Another member has handed the request on, and does what is left to do. */

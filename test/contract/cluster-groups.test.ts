@@ -91,6 +91,48 @@ describe('a pipeline group', () => {
     expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
   });
 
+  it('is refused with a program that is empty, as by a server', async () => {
+    await start(1);
+    await coordinator.post('/api/v1/cluster/connectors', { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });
+    const empty = (at: string) => ({
+      status: 400,
+      body: { code: 'validation_error', error: `the program of pipeline '${at}' cannot be deployed: it is empty` },
+    });
+    for (const source of ['', ' \n', '# nothing\n', '# Hook\n']) {
+      const pipelines = [
+        { name: 'p', source: 'stream S = A' },
+        { name: 'q', source },
+      ];
+      expect(await deploy({ pipelines })).toMatchObject(empty('q'));
+      expect((await coordinator.post('/api/v1/cluster/validate', { source })).body).toMatchObject({ valid: true, statements: 0 });
+    }
+    const { body } = await deploy();
+    const change = { pipelines: [{ name: 'p', source: '' }] };
+    expect(await coordinator.request('PUT', `${groupsPath}/${body.id}`, { body: change })).toMatchObject(empty('p'));
+  });
+
+  it('gives the first answer to a repeat, whatever has become of its worker and of what its programs use', async () => {
+    await start(1);
+    const headers = { 'idempotency-key': 'k' };
+    const connector = '/api/v1/cluster/connectors';
+    await coordinator.post(connector, { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });
+    const body = { name: 'fraud', pipelines: [{ name: 'p', source: `${source}.to(Hook)` }] };
+    const first = await coordinator.post(groupsPath, body, { headers });
+    const changed = { body: { pipelines: [{ name: 'p', source }] }, headers };
+    await coordinator.request('PUT', `${groupsPath}/fraud`, changed);
+    await coordinator.request('DELETE', `${connector}/Hook`);
+    await coordinator.request('DELETE', '/api/v1/cluster/workers/w1');
+    const again = await coordinator.post(groupsPath, body, { headers });
+    expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+    expect(await coordinator.post(groupsPath, { ...body, name: 'g' }, { headers })).toMatchObject({ status: 422 });
+    expect(await deploy({ name: 'g' })).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
+    const gone = await coordinator.request('DELETE', `${groupsPath}/fraud`, { headers: { 'idempotency-key': 'd' } });
+    expect(await coordinator.request('DELETE', `${groupsPath}/fraud`, { headers: { 'idempotency-key': 'd' } })).toMatchObject({
+      status: gone.status,
+      body: gone.body,
+    });
+  });
+
   it('keeps the connectors that it uses', async () => {
     await start(1);
     const connectors = '/api/v1/cluster/connectors';
@@ -110,10 +152,14 @@ describe('a pipeline group', () => {
   it('without workers is refused, or waits for one', async () => {
     await start(0);
     expect(await deploy()).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
+    const routes = [{ from_pipeline: 'p', to_pipeline: 'q', event_types: ['*'] }];
+    const wrong = { status: 400, body: { code: 'validation_error' } };
+    expect([await deploy({ routes }), await deploy({ pipelines: [{ name: 'p', source, replicas: 2 }] })]).toMatchObject([wrong, wrong]);
     expect(await deploy({}, '?wait=false')).toMatchObject({
       status: 202,
       body: { status: 'deploying', deployments: [{ status: 'pending', worker_id: null }] },
     });
+    expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
     await startWorker('w1');
     await until(`${groupsPath}/fraud`, ({ status }) => status === 'running');
   });
