@@ -117,19 +117,21 @@ export class ClusterRequests {
   }
 
   /**
-   * What the leader has seen, which is not in the state: asked from the leader, and without one what this member has.
-   * `answer` gives it of this member.
+   * What the leader has seen, which is not in the state: asked from the leader, and without one, or when `stale` is asked for, what this member
+   * has. `answer` gives it of this member.
    */
-  async observed(call: ClusterCall, answer: () => Answer): Promise<Answer> {
+  async observed(call: ClusterCall, consistency: Consistency, answer: () => Answer): Promise<Answer> {
+    if (consistency === 'strong') return await this.read(call, consistency, answer);
     const status = this.group.status();
-    const isHere = status.role === 'leader' || status.leader === 0 || call.request.headers[forwardedHeader] !== undefined;
+    const isAlone = status.role === 'leader' || status.leader === 0 || consistency === 'stale';
+    const isHere = isAlone || call.request.headers[forwardedHeader] !== undefined;
     const told = isHere ? 'undone' : await this.#forwarding.forward(call.request, status, undefined);
     if (told !== 'undone' && told !== 'unknown') return told;
     const { status: code, body, headers } = answer();
-    return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? 'local' : 'stale' });
+    return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? (consistency ?? 'local') : 'stale' });
   }
 
-  /** What the state says. `answer` is given a state and reads nothing else. */
+  /** What the state says. `answer` is given it, and reads what else it shows in the same turn: with `strong` of the leader. */
   async read(call: ClusterCall, consistency: Consistency, answer: (state: ClusterState) => Answer): Promise<Answer> {
     const shown = (state: ClusterState, index: number, how: string): Answer => {
       const { status, body, headers } = answer(state);

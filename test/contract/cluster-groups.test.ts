@@ -427,6 +427,10 @@ describe('the cluster as a whole', () => {
       reason: 'Load within thresholds',
       total_pipelines: 2,
     });
-    expect((await coordinator.get('/api/v1/cluster/events')).body.map(({ type }: { type: string }) => type)).toContain('GroupCreated');
+    const events = '/api/v1/cluster/events';
+    const all = await coordinator.get(events);
+    expect(all.body.map(({ type }: { type: string }) => type)).toContain('GroupCreated');
+    const second = await coordinator.get(`${events}?limit=1&offset=1`);
+    expect([second.body, Number(second.headers.get('x-total-count'))]).toEqual([[all.body[1]], all.body.length]);
   });
 });

@@ -4,9 +4,9 @@ import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { migrateRequestSchema, migrationSchema } from '../../../shared/protocol/cluster.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { Migration } from '../../state/cluster-state.ts';
+import type { ClusterState, Migration } from '../../state/cluster-state.ts';
 import { placementsOf, requireGroup, requireWorker } from '../../state/queries.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { migrationWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
@@ -16,7 +16,7 @@ const tag = 'migrations';
 /** Pipelines on their way from worker to worker, with their state. */
 export function migrationRoutes(requests: ClusterRequests, controller: Controller): readonly ClusterRoute[] {
   const { group } = requests;
-  const shown = (id: string) => migrationWire(group.state, requireMigration(group.state.migrations.get(id), id));
+  const shown = (id: string) => migrationWire(group.state, requireMigration(group.state, id));
   return [
     clusterRoute({
       method: 'POST',
@@ -63,13 +63,16 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       summary: 'List migrations, the newest first',
       tag,
       access: 'key',
-      query: { limit: limitParameter, offset: offsetParameter },
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
       success: { 200: Type.Array(migrationSchema) },
-      errors: ['invalid_limit', 'invalid_offset'],
-      handle: ({ query: { limit, offset } }) => {
-        const all = [...group.state.migrations.values()].sort((a, b) => b.startedIndex - a.startedIndex);
-        const page = all.slice(offset, offset + limit).map((one) => migrationWire(group.state, one));
-        return new Answer(200, page, { 'x-total-count': String(all.length) });
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
+      handle: (call) => {
+        const { limit, offset, consistency } = call.query;
+        return requests.read(call, consistency, (state) => {
+          const all = [...state.migrations.values()].sort((a, b) => b.startedIndex - a.startedIndex);
+          const page = all.slice(offset, offset + limit).map((one) => migrationWire(state, one));
+          return new Answer(200, page, { 'x-total-count': String(all.length) });
+        });
       },
     }),
     clusterRoute({
@@ -79,9 +82,13 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       summary: 'Show a migration',
       tag,
       access: 'key',
+      query: { consistency: consistencyParameter },
       success: { 200: migrationSchema },
-      errors: ['migration_not_found'],
-      handle: ({ params }) => shown(params.id),
+      errors: ['migration_not_found', 'validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.read(call, call.query.consistency, (state) => {
+          return new Answer(200, migrationWire(state, requireMigration(state, call.params.id)));
+        }),
     }),
     clusterRoute({
       method: 'POST',
@@ -106,7 +113,8 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
   ];
 }
 
-function requireMigration(migration: Migration | undefined, id: string): Migration {
+function requireMigration({ migrations }: ClusterState, id: string): Migration {
+  const migration = migrations.get(id);
   if (migration) return migration;
   throw new CepError('migration_not_found', `the cluster has no migration '${id}'`);
 }
