@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
+import { partOfRequest } from '../cluster/part-of-request.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
@@ -119,7 +119,7 @@ export class Injection {
     const places: IngressPlace[] = [];
     for (const [at, together] of inCommands(portions).entries()) {
       try {
-        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: requestOf(id, at) })));
+        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: partOfRequest(id, at) })));
       } catch (error) {
         if (at === 0) throw error;
         // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
@@ -315,22 +315,6 @@ function moving(placement: Placement | undefined, id: string): CepError {
     hint: 'send it again in a moment',
     retryAfterSeconds: 1,
   });
-}
-
-/**
- * By which a command of a request has one effect: the first by the id of the request. A client's key makes a session of its own, in which each
- * has a place; in the session of a member the next place is another request's, so that the others have a session to themselves.
- */
-function requestOf(id: RequestId, at: number): RequestId {
-  if (at === 0) return id;
-  if (isOfClient(id)) return { ...id, sequence: id.sequence + at };
-  const session = createHash('sha256').update(`${id.session} ${id.sequence}`).digest('base64url');
-  return { session, sequence: at, lowestUnacknowledged: 1, digest: '' };
-}
-
-/** Ids of members have no digest. */
-function isOfClient({ digest }: RequestId): boolean {
-  return digest !== '';
 }
 
 /** The code of a problem, as an error of the whole request. */

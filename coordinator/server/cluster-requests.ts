@@ -84,10 +84,13 @@ export class ClusterRequests {
    */
   doneBefore(call: ClusterCall): Json | undefined {
     const id = clientId(call);
-    const known = id && remembered(this.group.state, id);
-    if (known?.kind === 'done') return known.value;
-    if (known?.refusal.code === 'idempotency_conflict') throw refusalError(known.refusal);
-    return undefined;
+    return id && doneIn(this.group.state, id);
+  }
+
+  /** The same of the leader, where nothing is unknown that was done. @throws CepError `idempotency_conflict`; RaftRefusal */
+  async doneBy(id: RequestId): Promise<Json | undefined> {
+    const { state } = await this.group.confirmed();
+    return doneIn(state, id);
   }
 
   /** On the leader: what would come of a command now. @throws CepError what it would be refused with; RaftRefusal */
@@ -147,6 +150,13 @@ export class ClusterRequests {
     };
     return await this.group.byLeader(here, (status) => this.#elsewhere(call, status), { isRead: true });
   }
+}
+
+function doneIn(state: ClusterState, id: RequestId): Json | undefined {
+  const known = remembered(state, id);
+  if (known?.kind === 'done') return known.value;
+  if (known?.refusal.code === 'idempotency_conflict') throw refusalError(known.refusal);
+  return undefined;
 }
 
 /** A client's own key makes a session of one request: whoever does not know it cannot meet it. */

@@ -128,6 +128,10 @@ describe('a group of coordinators', () => {
     expect(await ask('POST', members, { id: 9, url: group.url(2) })).toEqual([409, 'member_conflict']);
     const voting = await group.ask(1, 'POST', members, { body: { id: leader, url: group.url(leader) } });
     expect([voting.status, voting.body.role]).toEqual([201, 'leader']);
+    const headers = { 'idempotency-key': uniqueName() };
+    const [known, another] = [leader, await group.follower()].map((id) => ({ body: { id, url: group.url(id) }, headers }));
+    expect((await group.ask(2, 'POST', members, known)).status).toBe(201);
+    expect((await group.ask(1, 'POST', members, another)).body.code).toBe('idempotency_conflict');
     expect(await ask('POST', `${members}/9/promote`)).toEqual([404, 'member_not_found']);
     expect(await ask('DELETE', `${members}/9`)).toEqual([404, 'member_not_found']);
     expect(await ask('DELETE', `${members}/${leader}`)).toEqual([409, 'member_conflict']);

@@ -348,6 +348,22 @@ describe('a migration', () => {
     expect(await coordinator.get('/api/v1/cluster/migrations/m_1')).toMatchObject({ status: 404, body: { code: 'migration_not_found' } });
   });
 
+  it('that is asked for again with its key is the first one, also when no worker is left to move to', async () => {
+    await start(2);
+    const { body } = await deploy();
+    const from = body.deployments[0].worker_id;
+    const migrate = (more?: object) =>
+      coordinator.post('/api/v1/cluster/pipelines/fraud/p/migrate', more, { headers: { 'idempotency-key': 'k' } });
+    const first = await migrate();
+    expect(first.status).toBe(202);
+    await until(`/api/v1/cluster/migrations/${first.body.id}`, ({ status }) => status === 'completed');
+    expect(await migrate()).toMatchObject({ status: 202, body: { id: first.body.id, source_worker: from } });
+    await coordinator.request('DELETE', `/api/v1/cluster/workers/${from}`);
+    expect(await migrate()).toMatchObject({ status: 202, body: { id: first.body.id } });
+    expect(await migrate({ replica: 0 })).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    expect((await coordinator.get('/api/v1/cluster/migrations')).body).toHaveLength(1);
+  });
+
   it('has its last checkpoint written so that every worker reads it', async () => {
     await start(2);
     workerNamed('w1').stateFormat = 2;
@@ -399,8 +415,12 @@ describe('a migration', () => {
     await deploy({ pipelines: Array.from({ length: 4 }, (_, n) => ({ name: `p${n}`, source })) });
     await startWorker('w2');
     await until('/api/v1/cluster/workers', (body) => body.every(({ status }: { status: string }) => status === 'ready'));
-    expect((await coordinator.post('/api/v1/cluster/rebalance')).body.migrations).toHaveLength(2);
+    const rebalance = () => coordinator.post('/api/v1/cluster/rebalance', undefined, { headers: { 'idempotency-key': 'k' } });
+    const idsIn = (body: { migrations: { id: string }[] }) => body.migrations.map(({ id }) => id);
+    const { body } = await rebalance();
+    expect(body.migrations).toHaveLength(2);
     await until('/api/v1/cluster/workers', (body) => body.every(({ pipelines }: { pipelines: string[] }) => pipelines.length === 2));
+    expect(idsIn((await rebalance()).body)).toEqual(idsIn(body));
   });
 });
 

@@ -3,8 +3,10 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { migrateRequestSchema, migrationSchema } from '../../../shared/protocol/cluster.ts';
+import { partOfRequest } from '../../cluster/part-of-request.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { ClusterState, Migration } from '../../state/cluster-state.ts';
+import { bounds } from '../../state/bounds.ts';
+import type { ClusterState, Json, Migration } from '../../state/cluster-state.ts';
 import { placementsOf, requireGroup, requireWorker } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
@@ -12,6 +14,7 @@ import { migrationWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
 
 const tag = 'migrations';
+const repeatable = ['quota_exceeded', 'session_expired', 'idempotency_conflict', ...leaderErrors] as const;
 
 /** Pipelines on their way from worker to worker, with their state. */
 export function migrationRoutes(requests: ClusterRequests, controller: Controller): readonly ClusterRoute[] {
@@ -34,12 +37,14 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
         'worker_not_found',
         'no_workers_available',
         'transition_refused',
-        'quota_exceeded',
-        ...leaderErrors,
+        ...repeatable,
       ],
+      idempotency: 'handler',
       isAudited: true,
       handle: (call) =>
-        requests.byLeader(call, async () => {
+        requests.changeBy(call, async (id) => {
+          const before = await requests.doneBy(id);
+          if (before !== undefined) return new Answer(202, shown(startedBy(before)));
           const { target_worker_id: wanted, replica = 0 } = call.body;
           const own = requireGroup(group.state, call.params.group);
           const placement = placementsOf(group.state, own).find((one) => one.pipeline === call.params.pipeline && one.replica === replica);
@@ -52,8 +57,8 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
           const target = wanted === undefined ? controller.targetFor(placement) : requireWorker(group.state, wanted).id;
           if (target === undefined) throw noTarget();
           const payload = { placementId: placement.id, targetWorker: target };
-          const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
-          return new Answer(202, shown((value as { readonly id: string }).id));
+          const { value } = await group.propose({ type: 'StartMigration', payload }, id);
+          return new Answer(202, shown(startedBy(value)));
         }),
     }),
     clusterRoute({
@@ -98,19 +103,31 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       tag,
       access: 'key',
       success: { 202: Type.Object({ migrations: Type.Array(migrationSchema) }, { additionalProperties: false }) },
-      errors: [...leaderErrors],
+      errors: repeatable,
+      idempotency: 'handler',
       isAudited: true,
       handle: (call) =>
-        requests.byLeader(call, async () => {
+        requests.changeBy(call, async (id) => {
           const started: string[] = [];
-          for (const payload of controller.imbalance()) {
-            const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
-            started.push((value as { readonly id: string }).id);
+          for (let before = await requests.doneBy(id); before !== undefined; ) {
+            started.push(startedBy(before));
+            before = await requests.doneBy(partOfRequest(id, started.length));
+          }
+          // Of more, a repeat would not be known: they are for another request.
+          const moves = started.length > 0 ? [] : controller.imbalance().slice(0, bounds.sessionResultsMax);
+          for (const payload of moves) {
+            const { value } = await group.propose({ type: 'StartMigration', payload }, partOfRequest(id, started.length));
+            started.push(startedBy(value));
           }
           return new Answer(202, { migrations: started.map(shown) });
         }),
     }),
   ];
+}
+
+/** The id of a migration, from what its command gives. */
+function startedBy(value: Json): string {
+  return (value as { readonly id: string }).id;
 }
 
 function requireMigration({ migrations }: ClusterState, id: string): Migration {

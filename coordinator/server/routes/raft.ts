@@ -97,13 +97,14 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       access: 'key',
       body: memberRequestSchema,
       success: { 201: memberAddedSchema },
-      errors: ['quota_exceeded', ...memberErrors],
+      errors: ['quota_exceeded', 'session_expired', 'idempotency_conflict', ...memberErrors],
+      idempotency: 'handler',
       isAudited: true,
       handle: (call) => {
         requireGroup();
         const member = { id: call.body.id, url: memberUrl(call.body.url) };
-        return requests.byLeader(call, async () => {
-          await group.propose({ type: 'SetMember', payload: member }, undefined);
+        return requests.changeBy(call, async (request) => {
+          await group.propose({ type: 'SetMember', payload: member }, request);
           await group.changeMembership({ kind: 'addLearner', id: member.id });
           const peer = group.status().peers.find(({ id }) => id === member.id);
           return new Answer(201, { ...member, role: peer?.role === 'voter' ? memberWire(peer, group.status().leader).role : 'learner' });
