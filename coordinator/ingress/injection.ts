@@ -16,6 +16,8 @@ export interface InjectionProblem {
   readonly index: number;
   readonly code: string;
   readonly error: string;
+  /** The one that is wrong, where it is known. */
+  readonly field?: string;
 }
 
 export interface InjectionResult {
@@ -275,7 +277,7 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
       errors.push(...indexes.map((index) => ({ index, code: result.code, error: result.message })));
       continue;
     }
-    for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes?.[index] ?? index, code, error });
+    for (const problem of result?.errors ?? []) errors.push({ ...problem, index: portion.indexes?.[problem.index] ?? problem.index });
     if (result !== undefined && result.outputs !== '[]') outputs.push(result.outputs.slice(1, -1));
   }
   const [problem] = results;
@@ -318,6 +320,7 @@ function moving(placement: Placement | undefined, id: string): CepError {
 }
 
 /** The code of a problem, as an error of the whole request. */
-export function refusalOf({ code, error }: InjectionProblem): CepError {
-  return new CepError(Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'invalid_event', error);
+export function refusalOf({ code, error, field }: InjectionProblem): CepError {
+  const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'invalid_event';
+  return new CepError(known, error, field === undefined ? {} : { details: { field } });
 }

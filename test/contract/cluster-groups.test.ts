@@ -248,6 +248,34 @@ describe('events from outside', () => {
     expect(counts(await inject(6))).toEqual([4]);
   });
 
+  it('that are none, or have a wrong field, are refused as by a server, with the name of it', async () => {
+    await start(1);
+    await deploy();
+    workerNamed('w1').invalidField = 'age';
+    const event = { event_type: 'Login', fields: { user: 'ada' } };
+    const wrong: readonly (readonly [unknown, string])[] = [
+      [{ fields: {} }, 'event_type'],
+      [{ event_type: 5, fields: {} }, 'event_type'],
+      [{ event_type: 'Login' }, 'fields'],
+      [{ event_type: 'Login', fields: [] }, 'fields'],
+      [{ ...event, timestamp: null }, 'timestamp'],
+      [[], ''],
+      [null, ''],
+      [{ ...event, fields: { age: 'x' } }, 'age'],
+    ];
+    for (const [body, field] of wrong) {
+      expect([body, await coordinator.post(`${groupsPath}/fraud/inject`, body)]).toMatchObject([
+        body,
+        { status: 400, body: { code: 'invalid_event', details: { field } } },
+      ]);
+    }
+    const named = await coordinator.post(`${groupsPath}/fraud/inject`, { ...event, pipeline: 5 });
+    expect(named).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events: [event, { ...event, fields: { age: 1 } }] });
+    expect(batch.body).toMatchObject({ accepted: 1, rejected: 1 });
+    expect(batch.body.errors).toEqual([{ index: 1, code: 'invalid_event', error: 'it is wrong' }]);
+  });
+
   it('that are too large for the log are refused one by one', async () => {
     await start(1);
     await deploy();

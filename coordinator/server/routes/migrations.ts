@@ -31,14 +31,7 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       body: migrateRequestSchema,
       isBodyOptional: true,
       success: { 202: migrationSchema },
-      errors: [
-        'group_not_found',
-        'pipeline_not_found',
-        'worker_not_found',
-        'no_workers_available',
-        'transition_refused',
-        ...repeatable,
-      ],
+      errors: ['group_not_found', 'pipeline_not_found', 'worker_not_found', 'no_workers_available', 'transition_refused', ...repeatable],
       idempotency: 'handler',
       isAudited: true,
       handle: (call) =>
