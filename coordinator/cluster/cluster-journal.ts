@@ -24,7 +24,7 @@ export class ClusterJournal {
     });
   }
 
-  newest(count: number): readonly JournalEntry[] {
-    return this.#entries.slice(-count).reverse();
+  newestFirst(): readonly JournalEntry[] {
+    return this.#entries.toReversed();
   }
 }

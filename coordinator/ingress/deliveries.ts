@@ -106,6 +106,8 @@ export class Deliveries {
   /** Batches that no worker takes, and why. */
   readonly #refused = new Map<string, WorkerRefusal>();
   readonly #cursors = new Map<string, Cursor>();
+  /** By placement, what is another one when it was removed and has come back under its name. */
+  readonly #lives = new Map<string, symbol>();
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #results = new Map<string, BatchResult>();
   readonly #reliefs = new Map<string, Relief>();
@@ -184,7 +186,6 @@ export class Deliveries {
   #deliverAll(): void {
     const { ingressLogs } = this.#group.state;
     for (const { placementId, first, last } of ingressLogs.values()) if (first <= last) this.deliver(placementId);
-    for (const id of this.#cursors.keys()) if (!ingressLogs.has(id)) this.#cursors.delete(id);
     for (const id of this.#reliefs.keys()) if (!ingressLogs.has(id)) this.#reliefs.delete(id);
     for (const { placementId, sequence } of Array.from(this.#waiters.values(), ([waiter]) => waiter as Waiter)) {
       // A checkpoint has it, whoever was told of its result.
@@ -221,22 +222,32 @@ export class Deliveries {
   async #send(sending: Sending): Promise<void> {
     const { placement, worker, cursor, first } = sending;
     const { body, last } = this.#bodyOf(sending);
+    const life = this.#lifeOf(placement.id);
+    const isRemoved = (): boolean => this.#lives.get(placement.id) !== life;
     cursor.requests++;
     cursor.sent = Math.max(cursor.sent, last);
     // What follows need not wait for this one.
     this.deliver(placement.id);
     try {
       const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, body);
+      if (isRemoved()) return;
       for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
       // Not all of it had room: what is on its way behind it will be refused.
       if (answer.received < last) cursor.pauseMs ??= 0;
     } catch (error) {
+      if (isRemoved()) return;
       const pauseMs = this.#notDelivered(error, { placementId: placement.id, cursor, first, last });
       cursor.pauseMs = Math.max(pauseMs, cursor.pauseMs ?? 0);
     }
     cursor.requests--;
     this.#goOn(placement.id, cursor);
+  }
+
+  #lifeOf(placementId: string): symbol {
+    const life = this.#lives.get(placementId) ?? Symbol(placementId);
+    this.#lives.set(placementId, life);
+    return life;
   }
 
   /** After something was refused, from what the worker has. */
@@ -358,6 +369,9 @@ export class Deliveries {
     const { placements } = this.#group.state;
     const isGone = (key: string): boolean => isAllNew || !placements.has(placementIn(key));
     for (const kept of [this.#results, this.#refused]) for (const key of kept.keys()) if (isGone(key)) kept.delete(key);
+    for (const kept of [this.#lives, this.#cursors, this.#unheard]) {
+      for (const id of kept.keys()) if (isAllNew || !placements.has(id)) kept.delete(id);
+    }
     for (const [key, waiters] of this.#waiters) {
       if (!isGone(key)) continue;
       for (const { placementId, reject, timer } of waiters) {

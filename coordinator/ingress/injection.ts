@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
+import { partOfRequest } from '../cluster/part-of-request.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
@@ -16,6 +16,8 @@ export interface InjectionProblem {
   readonly index: number;
   readonly code: string;
   readonly error: string;
+  /** The one that is wrong, where it is known. */
+  readonly field?: string;
 }
 
 export interface InjectionResult {
@@ -119,7 +121,7 @@ export class Injection {
     const places: IngressPlace[] = [];
     for (const [at, together] of inCommands(portions).entries()) {
       try {
-        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: requestOf(id, at) })));
+        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: partOfRequest(id, at) })));
       } catch (error) {
         if (at === 0) throw error;
         // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
@@ -275,7 +277,7 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
       errors.push(...indexes.map((index) => ({ index, code: result.code, error: result.message })));
       continue;
     }
-    for (const { index, code, error } of result?.errors ?? []) errors.push({ index: portion.indexes?.[index] ?? index, code, error });
+    for (const problem of result?.errors ?? []) errors.push({ ...problem, index: portion.indexes?.[problem.index] ?? problem.index });
     if (result !== undefined && result.outputs !== '[]') outputs.push(result.outputs.slice(1, -1));
   }
   const [problem] = results;
@@ -317,23 +319,8 @@ function moving(placement: Placement | undefined, id: string): CepError {
   });
 }
 
-/**
- * By which a command of a request has one effect: the first by the id of the request. A client's key makes a session of its own, in which each
- * has a place; in the session of a member the next place is another request's, so that the others have a session to themselves.
- */
-function requestOf(id: RequestId, at: number): RequestId {
-  if (at === 0) return id;
-  if (isOfClient(id)) return { ...id, sequence: id.sequence + at };
-  const session = createHash('sha256').update(`${id.session} ${id.sequence}`).digest('base64url');
-  return { session, sequence: at, lowestUnacknowledged: 1, digest: '' };
-}
-
-/** Ids of members have no digest. */
-function isOfClient({ digest }: RequestId): boolean {
-  return digest !== '';
-}
-
 /** The code of a problem, as an error of the whole request. */
-export function refusalOf({ code, error }: InjectionProblem): CepError {
-  return new CepError(Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'invalid_event', error);
+export function refusalOf({ code, error, field }: InjectionProblem): CepError {
+  const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'invalid_event';
+  return new CepError(known, error, field === undefined ? {} : { details: { field } });
 }

@@ -8,9 +8,12 @@ import { idempotencyKeyOf } from '../../shared/http/register-route.ts';
 import type { Call } from '../../shared/http/route.ts';
 import type { Done, GroupMember, NoAnswer } from '../cluster/group-member.ts';
 import { OwnSession } from '../cluster/own-session.ts';
+import { refusalError } from '../cluster/refusal-error.ts';
 import type { RaftStatus } from '../raft/group.ts';
-import type { ClusterState } from '../state/cluster-state.ts';
+import { apply } from '../state/apply.ts';
+import type { ClusterState, Json } from '../state/cluster-state.ts';
 import type { Command, RequestId } from '../state/commands.ts';
+import { remembered } from '../state/sessions.ts';
 import type { Operator } from './cluster-route.ts';
 import { forwardedHeader, forwardedId, type LeaderForwarding, refusedWith } from './leader-forwarding.ts';
 
@@ -41,9 +44,13 @@ export class ClusterRequests {
     this.#forwarding = forwarding;
   }
 
-  /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
-  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer): Promise<Answer> {
+  /**
+   * Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. `require`:
+   * refuses it on the leader.
+   */
+  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer, require?: (id: RequestId) => Promise<void>): Promise<Answer> {
     return this.changeBy(call, async (id) => {
+      await require?.(id);
       const done = await this.group.propose(command, id);
       const { status, body, headers } = answer(done);
       return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
@@ -71,6 +78,30 @@ export class ClusterRequests {
     }
   }
 
+  /**
+   * What came of a request that its client has sent before under a key of its own; undefined when this member knows of none. A repeat is not
+   * judged by what is there now. @throws CepError `idempotency_conflict`
+   */
+  doneBefore(call: ClusterCall): Json | undefined {
+    const id = clientId(call);
+    return id && doneIn(this.group.state, id);
+  }
+
+  /** The same of the leader, where nothing is unknown that was done. @throws CepError `idempotency_conflict`; RaftRefusal */
+  async doneBy(id: RequestId): Promise<Json | undefined> {
+    const { state } = await this.group.confirmed();
+    return doneIn(state, id);
+  }
+
+  /** On the leader: what would come of a command now. @throws CepError what it would be refused with; RaftRefusal */
+  async foreseen(command: Command, request: RequestId): Promise<{ readonly isRepeat: boolean }> {
+    const { state } = await this.group.confirmed();
+    const at = { index: state.index + 1, term: state.term };
+    const { result } = apply(state, { command, request, atMs: state.nowMs }, at);
+    if (result.kind === 'refused') throw refusalError(result.refusal);
+    return result;
+  }
+
   /** Another member has handed the request on, and does what is left to do. */
   isForwarded({ request }: ClusterCall): boolean {
     return request.headers[forwardedHeader] !== undefined;
@@ -89,19 +120,21 @@ export class ClusterRequests {
   }
 
   /**
-   * What the leader has seen, which is not in the state: asked from the leader, and without one what this member has.
-   * `answer` gives it of this member.
+   * What the leader has seen, which is not in the state: asked from the leader, and without one, or when `stale` is asked for, what this member
+   * has. `answer` gives it of this member.
    */
-  async observed(call: ClusterCall, answer: () => Answer): Promise<Answer> {
+  async observed(call: ClusterCall, consistency: Consistency, answer: () => Answer): Promise<Answer> {
+    if (consistency === 'strong') return await this.read(call, consistency, answer);
     const status = this.group.status();
-    const isHere = status.role === 'leader' || status.leader === 0 || call.request.headers[forwardedHeader] !== undefined;
+    const isAlone = status.role === 'leader' || status.leader === 0 || consistency === 'stale';
+    const isHere = isAlone || call.request.headers[forwardedHeader] !== undefined;
     const told = isHere ? 'undone' : await this.#forwarding.forward(call.request, status, undefined);
     if (told !== 'undone' && told !== 'unknown') return told;
     const { status: code, body, headers } = answer();
-    return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? 'local' : 'stale' });
+    return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? (consistency ?? 'local') : 'stale' });
   }
 
-  /** What the state says. `answer` is given a state and reads nothing else. */
+  /** What the state says. `answer` is given it, and reads what else it shows in the same turn: with `strong` of the leader. */
   async read(call: ClusterCall, consistency: Consistency, answer: (state: ClusterState) => Answer): Promise<Answer> {
     const shown = (state: ClusterState, index: number, how: string): Answer => {
       const { status, body, headers } = answer(state);
@@ -117,6 +150,13 @@ export class ClusterRequests {
     };
     return await this.group.byLeader(here, (status) => this.#elsewhere(call, status), { isRead: true });
   }
+}
+
+function doneIn(state: ClusterState, id: RequestId): Json | undefined {
+  const known = remembered(state, id);
+  if (known?.kind === 'done') return known.value;
+  if (known?.refusal.code === 'idempotency_conflict') throw refusalError(known.refusal);
+  return undefined;
 }
 
 /** A client's own key makes a session of one request: whoever does not know it cannot meet it. */

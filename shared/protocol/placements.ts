@@ -156,6 +156,19 @@ const resultSchema = Type.Object({
   sequence: count,
   is_repeat: Type.Boolean({ description: 'It was part of the state already, and did nothing now.' }),
   ...batchInjectedSchema.properties,
+  errors: Type.Array(
+    Type.Object(
+      {
+        ...batchInjectedSchema.properties.errors.items.properties,
+        field: Type.Optional(
+          Type.String({
+            description: 'The one that is wrong, empty when the event as a whole is; a worker of an earlier version does not say it.',
+          }),
+        ),
+      },
+      strict,
+    ),
+  ),
 });
 
 export const deliveryAnswerSchema = Type.Object({

@@ -8,6 +8,11 @@ const kafka = (name = uniqueName().replace('-', '_')): { name: string; connector
   ...{ name, connector_type: 'kafka', params: { brokers: 'k:9092' } },
 });
 const wait = { timeout: 30_000, interval: 20 };
+/** All that a member shows of the cluster, and not one thing of it by its name. */
+const shown = [
+  ...['connectors', 'pipeline-groups', 'workers', 'topology', 'metrics', 'scaling', 'events', 'migrations'],
+  ...['raft', 'raft/status', 'raft/members'],
+].map((name) => `/api/v1/cluster/${name}`);
 
 describe('a group of coordinators', () => {
   let group: CoordinatorGroup;
@@ -38,6 +43,20 @@ describe('a group of coordinators', () => {
         expect([read.status, read.headers.get('x-cep-consistency')]).toEqual([200, 'strong']);
       }
     }
+  });
+
+  it('shows all that it shows as fresh as it is asked to', async () => {
+    const follower = await group.follower();
+    const ways = async (consistency: string): Promise<unknown> => {
+      const answers = await Promise.all(shown.map((at) => group.ask(follower, 'GET', `${at}?consistency=${consistency}`)));
+      return answers.map(({ status, headers }) => `${status} ${headers.get('x-cep-consistency')}`);
+    };
+    expect([await ways('strong'), await ways('stale')]).toEqual(['200 strong', '200 stale'].map((way) => shown.map(() => way)));
+    for (const at of ['workers/nobody', 'migrations/none']) {
+      expect((await group.ask(follower, 'GET', `/api/v1/cluster/${at}?consistency=strong`)).status).toBe(404);
+    }
+    const { body } = await group.ask(follower, 'GET', '/api/v1/cluster/raft/status?consistency=strong');
+    expect(body.role).toBe('leader');
   });
 
   it('hands on refusals as the leader says them', async () => {
@@ -94,6 +113,8 @@ describe('a group of coordinators', () => {
     const leader = await group.leader();
     const { body } = await group.ask(await group.follower(), 'GET', '/api/v1/cluster/raft/members');
     expect(body).toEqual([1, 2, 3].map((id) => ({ id, url: group.url(id), role: id === leader ? 'leader' : 'follower', reachable: true })));
+    const page = await group.ask(leader, 'GET', '/api/v1/cluster/raft/members?limit=1&offset=1');
+    expect([page.body, page.headers.get('x-total-count')]).toMatchObject([[{ id: 2 }], '3']);
   });
 
   it('refuses members that it cannot have, and changes that it cannot bear', async () => {
@@ -107,6 +128,10 @@ describe('a group of coordinators', () => {
     expect(await ask('POST', members, { id: 9, url: group.url(2) })).toEqual([409, 'member_conflict']);
     const voting = await group.ask(1, 'POST', members, { body: { id: leader, url: group.url(leader) } });
     expect([voting.status, voting.body.role]).toEqual([201, 'leader']);
+    const headers = { 'idempotency-key': uniqueName() };
+    const [known, another] = [leader, await group.follower()].map((id) => ({ body: { id, url: group.url(id) }, headers }));
+    expect((await group.ask(2, 'POST', members, known)).status).toBe(201);
+    expect((await group.ask(1, 'POST', members, another)).body.code).toBe('idempotency_conflict');
     expect(await ask('POST', `${members}/9/promote`)).toEqual([404, 'member_not_found']);
     expect(await ask('DELETE', `${members}/9`)).toEqual([404, 'member_not_found']);
     expect(await ask('DELETE', `${members}/${leader}`)).toEqual([409, 'member_conflict']);
@@ -175,6 +200,8 @@ describe('a group that loses members', () => {
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'no_leader', '1']);
     const strong = await group.ask(last, 'GET', `${path}?consistency=strong`);
     expect([strong.status, strong.body.code]).toEqual([503, 'no_leader']);
+    const old = await Promise.all(shown.map((at) => group.ask(last, 'GET', at)));
+    expect(old.map(({ headers }) => headers.get('x-cep-consistency'))).toEqual(shown.map(() => 'stale'));
     const stale = await group.ask(last, 'GET', path);
     expect([stale.body.map(({ name }: { name: string }) => name), stale.headers.get('x-cep-consistency')]).toEqual([[kept.name], 'stale']);
     expect((await group.ask(last, 'GET', '/health')).body.status).toBe('critical');

@@ -91,6 +91,48 @@ describe('a pipeline group', () => {
     expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
   });
 
+  it('is refused with a program that is empty, as by a server', async () => {
+    await start(1);
+    await coordinator.post('/api/v1/cluster/connectors', { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });
+    const empty = (at: string) => ({
+      status: 400,
+      body: { code: 'validation_error', error: `the program of pipeline '${at}' cannot be deployed: it is empty` },
+    });
+    for (const source of ['', ' \n', '# nothing\n', '# Hook\n']) {
+      const pipelines = [
+        { name: 'p', source: 'stream S = A' },
+        { name: 'q', source },
+      ];
+      expect(await deploy({ pipelines })).toMatchObject(empty('q'));
+      expect((await coordinator.post('/api/v1/cluster/validate', { source })).body).toMatchObject({ valid: true, statements: 0 });
+    }
+    const { body } = await deploy();
+    const change = { pipelines: [{ name: 'p', source: '' }] };
+    expect(await coordinator.request('PUT', `${groupsPath}/${body.id}`, { body: change })).toMatchObject(empty('p'));
+  });
+
+  it('gives the first answer to a repeat, whatever has become of its worker and of what its programs use', async () => {
+    await start(1);
+    const headers = { 'idempotency-key': 'k' };
+    const connector = '/api/v1/cluster/connectors';
+    await coordinator.post(connector, { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });
+    const body = { name: 'fraud', pipelines: [{ name: 'p', source: `${source}.to(Hook)` }] };
+    const first = await coordinator.post(groupsPath, body, { headers });
+    const changed = { body: { pipelines: [{ name: 'p', source }] }, headers };
+    await coordinator.request('PUT', `${groupsPath}/fraud`, changed);
+    await coordinator.request('DELETE', `${connector}/Hook`);
+    await coordinator.request('DELETE', '/api/v1/cluster/workers/w1');
+    const again = await coordinator.post(groupsPath, body, { headers });
+    expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+    expect(await coordinator.post(groupsPath, { ...body, name: 'g' }, { headers })).toMatchObject({ status: 422 });
+    expect(await deploy({ name: 'g' })).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
+    const gone = await coordinator.request('DELETE', `${groupsPath}/fraud`, { headers: { 'idempotency-key': 'd' } });
+    expect(await coordinator.request('DELETE', `${groupsPath}/fraud`, { headers: { 'idempotency-key': 'd' } })).toMatchObject({
+      status: gone.status,
+      body: gone.body,
+    });
+  });
+
   it('keeps the connectors that it uses', async () => {
     await start(1);
     const connectors = '/api/v1/cluster/connectors';
@@ -110,10 +152,14 @@ describe('a pipeline group', () => {
   it('without workers is refused, or waits for one', async () => {
     await start(0);
     expect(await deploy()).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
+    const routes = [{ from_pipeline: 'p', to_pipeline: 'q', event_types: ['*'] }];
+    const wrong = { status: 400, body: { code: 'validation_error' } };
+    expect([await deploy({ routes }), await deploy({ pipelines: [{ name: 'p', source, replicas: 2 }] })]).toMatchObject([wrong, wrong]);
     expect(await deploy({}, '?wait=false')).toMatchObject({
       status: 202,
       body: { status: 'deploying', deployments: [{ status: 'pending', worker_id: null }] },
     });
+    expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
     await startWorker('w1');
     await until(`${groupsPath}/fraud`, ({ status }) => status === 'running');
   });
@@ -200,6 +246,34 @@ describe('events from outside', () => {
       200,
     ]);
     expect(counts(await inject(6))).toEqual([4]);
+  });
+
+  it('that are none, or have a wrong field, are refused as by a server, with the name of it', async () => {
+    await start(1);
+    await deploy();
+    workerNamed('w1').invalidField = 'age';
+    const event = { event_type: 'Login', fields: { user: 'ada' } };
+    const wrong: readonly (readonly [unknown, string])[] = [
+      [{ fields: {} }, 'event_type'],
+      [{ event_type: 5, fields: {} }, 'event_type'],
+      [{ event_type: 'Login' }, 'fields'],
+      [{ event_type: 'Login', fields: [] }, 'fields'],
+      [{ ...event, timestamp: null }, 'timestamp'],
+      [[], ''],
+      [null, ''],
+      [{ ...event, fields: { age: 'x' } }, 'age'],
+    ];
+    for (const [body, field] of wrong) {
+      expect([body, await coordinator.post(`${groupsPath}/fraud/inject`, body)]).toMatchObject([
+        body,
+        { status: 400, body: { code: 'invalid_event', details: { field } } },
+      ]);
+    }
+    const named = await coordinator.post(`${groupsPath}/fraud/inject`, { ...event, pipeline: 5 });
+    expect(named).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events: [event, { ...event, fields: { age: 1 } }] });
+    expect(batch.body).toMatchObject({ accepted: 1, rejected: 1 });
+    expect(batch.body.errors).toEqual([{ index: 1, code: 'invalid_event', error: 'it is wrong' }]);
   });
 
   it('that are too large for the log are refused one by one', async () => {
@@ -302,6 +376,22 @@ describe('a migration', () => {
     expect(await coordinator.get('/api/v1/cluster/migrations/m_1')).toMatchObject({ status: 404, body: { code: 'migration_not_found' } });
   });
 
+  it('that is asked for again with its key is the first one, also when no worker is left to move to', async () => {
+    await start(2);
+    const { body } = await deploy();
+    const from = body.deployments[0].worker_id;
+    const migrate = (more?: object) =>
+      coordinator.post('/api/v1/cluster/pipelines/fraud/p/migrate', more, { headers: { 'idempotency-key': 'k' } });
+    const first = await migrate();
+    expect(first.status).toBe(202);
+    await until(`/api/v1/cluster/migrations/${first.body.id}`, ({ status }) => status === 'completed');
+    expect(await migrate()).toMatchObject({ status: 202, body: { id: first.body.id, source_worker: from } });
+    await coordinator.request('DELETE', `/api/v1/cluster/workers/${from}`);
+    expect(await migrate()).toMatchObject({ status: 202, body: { id: first.body.id } });
+    expect(await migrate({ replica: 0 })).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    expect((await coordinator.get('/api/v1/cluster/migrations')).body).toHaveLength(1);
+  });
+
   it('has its last checkpoint written so that every worker reads it', async () => {
     await start(2);
     workerNamed('w1').stateFormat = 2;
@@ -353,8 +443,12 @@ describe('a migration', () => {
     await deploy({ pipelines: Array.from({ length: 4 }, (_, n) => ({ name: `p${n}`, source })) });
     await startWorker('w2');
     await until('/api/v1/cluster/workers', (body) => body.every(({ status }: { status: string }) => status === 'ready'));
-    expect((await coordinator.post('/api/v1/cluster/rebalance')).body.migrations).toHaveLength(2);
+    const rebalance = () => coordinator.post('/api/v1/cluster/rebalance', undefined, { headers: { 'idempotency-key': 'k' } });
+    const idsIn = (body: { migrations: { id: string }[] }) => body.migrations.map(({ id }) => id);
+    const { body } = await rebalance();
+    expect(body.migrations).toHaveLength(2);
     await until('/api/v1/cluster/workers', (body) => body.every(({ pipelines }: { pipelines: string[] }) => pipelines.length === 2));
+    expect(idsIn((await rebalance()).body)).toEqual(idsIn(body));
   });
 });
 
@@ -381,6 +475,10 @@ describe('the cluster as a whole', () => {
       reason: 'Load within thresholds',
       total_pipelines: 2,
     });
-    expect((await coordinator.get('/api/v1/cluster/events')).body.map(({ type }: { type: string }) => type)).toContain('GroupCreated');
+    const events = '/api/v1/cluster/events';
+    const all = await coordinator.get(events);
+    expect(all.body.map(({ type }: { type: string }) => type)).toContain('GroupCreated');
+    const second = await coordinator.get(`${events}?limit=1&offset=1`);
+    expect([second.body, Number(second.headers.get('x-total-count'))]).toEqual([[all.body[1]], all.body.length]);
   });
 });

@@ -43,6 +43,8 @@ export class ModelWorker {
   readonly #sockets = new Set<Socket>();
   /** A request that holds such an event is refused as a whole. */
   refusesField: string | undefined;
+  /** An event that holds it is refused, and those that come with it are not. */
+  invalidField: string | undefined;
   /** The latest that it reads; undefined: it is of a version that says nothing of that. */
   stateFormat: number | undefined;
   /** What it was asked for when it was to close something. */
@@ -213,7 +215,13 @@ export class ModelWorker {
       if (sequence > held.received + 1)
         return { httpStatus: 409, code: 'sequence_gap', error: 'a gap', details: { expected: held.received + 1 } };
       const isRepeat = sequence <= held.received;
-      const outputs = (isRepeat ? [] : events).map(({ fields }) => {
+      const field = this.invalidField ?? '';
+      const isWrong = ({ fields }: { readonly fields: object }): boolean => Object.hasOwn(fields, field);
+      const errors = events.flatMap((event, index) => {
+        return isWrong(event) ? [{ index, code: 'invalid_event', error: 'it is wrong', field }] : [];
+      });
+      const taken = events.filter((event) => !isWrong(event));
+      const outputs = (isRepeat ? [] : taken).map(({ fields }) => {
         held.seen.push(JSON.stringify(fields));
         return { event_type: 'Seen', timestamp: 0, fields: { count: held.seen.length } };
       });
@@ -222,8 +230,8 @@ export class ModelWorker {
         sequence,
         is_repeat: isRepeat,
         accepted: outputs.length,
-        rejected: 0,
-        errors: [],
+        rejected: errors.length,
+        errors,
         output_events: outputs,
         processing_time_us: 1,
       });

@@ -72,13 +72,22 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
       isAudited: true,
       handle: async (call) => {
         const { name, ...content } = call.body;
-        if (!requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
+        const isNew = requests.doneBefore(call) === undefined;
+        if (isNew && !requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
         const isWaiting = call.query.wait;
-        if (isWaiting && !hasWorkers(requests)) throw noWorkers();
-        const answered = await requests.change(call, { type: 'CreateGroup', payload: { name, ...contentOf(content) } }, ({ value }) => {
-          return new Answer(isWaiting ? 201 : 202, shown(requireGroup(group.state, (value as { readonly id: string }).id)));
-        });
-        return await waited(answered, isWaiting && !requests.isForwarded(call), settled);
+        const command = { type: 'CreateGroup', payload: { name, ...contentOf(content) } } as const;
+        const answered = await requests.change(
+          call,
+          command,
+          ({ value }) => new Answer(isWaiting ? 201 : 202, shown(requireGroup(group.state, (value as { readonly id: string }).id))),
+          async (id) => {
+            if (!isWaiting || hasWorkers(requests)) return;
+            const { isRepeat } = await requests.foreseen(command, id);
+            if (!isRepeat && !hasWorkers(requests)) throw noWorkers();
+          },
+        );
+        // A repeat may find that those are gone who would do it.
+        return await waited(answered, isWaiting && hasWorkers(requests) && !requests.isForwarded(call), settled);
       },
     }),
     clusterRoute({
@@ -96,13 +105,14 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
       isAudited: true,
       handle: async (call) => {
         const { name, ...content } = call.body;
-        const before = requireGroup(group.state, call.params.id);
+        const done = requests.doneBefore(call) as GroupDone | undefined;
+        const before = requireGroup(group.state, done?.id ?? call.params.id);
         if (name !== undefined && name !== before.name) {
           throw new CepError('validation_error', `name: found '${name}', and the group is called '${before.name}'`, {
             hint: 'groups keep their names',
           });
         }
-        if (!requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
+        if (!done && !requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
         const isWaiting = call.query.wait;
         const answered = await requests.change(call, { type: 'UpdateGroup', payload: { id: before.id, ...contentOf(content) } }, () => {
           return new Answer(isWaiting ? 200 : 202, shown(requireGroup(group.state, before.id)));
@@ -168,13 +178,18 @@ function removalRoute({ requests, controller }: GroupRoutesOptions): ClusterRout
     idempotency: 'handler',
     isAudited: true,
     handle: async (call) => {
-      const { id } = requireGroup(group.state, call.params.id);
+      const { id } = (requests.doneBefore(call) as GroupDone | undefined) ?? requireGroup(group.state, call.params.id);
       const answered = await requests.change(call, { type: 'DrainGroup', payload: { id } }, () => new Answer(202, { torn_down: false }));
       if (answered.status >= 300 || requests.isForwarded(call) || !call.query.wait) return answered;
       const isGone = await controller.until(({ groups }) => !groups.has(id), WAIT_MS_MAX);
       return isGone ? new Answer(200, { torn_down: true }, answered.headers) : answered;
     },
   });
+}
+
+/** What the state remembers of a change of a group. */
+interface GroupDone {
+  readonly id: string;
 }
 
 type Content = Omit<Static<typeof changeSchema>, 'name'>;
@@ -201,14 +216,15 @@ async function requireValid(
   const connectors = connectorsOf(group.state);
   const checked = await Promise.all(
     content.pipelines.map(async ({ name, source }) => {
-      const { valid, diagnostics } = await validateWith(validate, { source, connectors, signal });
-      return { name, valid, diagnostics };
+      const { valid, statements, diagnostics } = await validateWith(validate, { source, connectors, signal });
+      return { name, isRight: valid && statements > 0, isEmpty: statements === 0, diagnostics };
     }),
   );
-  const wrong = checked.filter(({ valid }) => !valid);
+  const wrong = checked.filter(({ isRight }) => !isRight);
   const [first] = wrong;
   if (first === undefined) return;
-  const problem = first.diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'it cannot work';
+  const found = first.diagnostics.find(({ severity }) => severity === 'error')?.message;
+  const problem = found ?? (first.isEmpty ? 'it is empty' : 'it cannot work');
   throw new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
     details: { pipelines: wrong.map(({ name, diagnostics }) => ({ name, diagnostics })) },
   });

@@ -43,14 +43,13 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
       tag,
       access: 'key',
       sharedBy: 'id',
-      body: groupEventSchema,
+      bytes: { contentTypes: ['application/json'], bytesMax: limits.requestBodyBytesMax, schema: groupEventSchema },
       success: { 200: groupInjectedSchema },
       errors,
       idempotency: 'handler',
       handle: (call) =>
         requests.changeBy(call, async (id) => {
-          const { pipeline, ...event } = call.body;
-          const text = eventText(call.request.bodyBytes as Buffer);
+          const { pipeline, event, text } = eventIn(call.body);
           const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [], texts: () => [text] });
           const taken = await injection.take(requireGroup(group.state, call.params.id), { pipeline, read }, id);
           const [problem] = taken.errors;
@@ -76,7 +75,8 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
           const beganMs = performance.now();
           const batch = { unread: unreadIn(call.body), read: () => batchIn(call.body) };
           const taken = await injection.take(requireGroup(group.state, call.params.id), batch, id);
-          const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors: taken.errors };
+          const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
+          const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
           const tookUs = Math.round((performance.now() - beganMs) * 1_000);
           return Answer.json(200, `${unclosed(facts)},"output_events":${taken.outputs},"processing_time_us":${tookUs}}`);
         }),
@@ -93,18 +93,40 @@ function unreadIn(bytes: Buffer): InjectedEvents['unread'] {
   return bytes.length > bounds.ingressEventBytesMax ? undefined : plainBatchIn(bytes);
 }
 
-/** The event in a body that may say the pipeline as well. */
-function eventText(bytes: Buffer): string {
-  const members = Array.from(membersIn(textOf(bytes))).filter(([name]) => name !== 'pipeline');
-  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+/**
+ * The event in a body that may say the pipeline as well, and its JSON.
+ * @throws CepError `invalid_json`; `invalid_event`; `validation_error` for a pipeline that is no text
+ */
+function eventIn(bytes: Buffer): { readonly event: InjectedEvent; readonly text: string; readonly pipeline: string | undefined } {
+  const body = textOf(bytes);
+  const event = parsed(body);
+  if (!isEvent.Check(event)) throw refusalOf({ index: 0, ...wrongEvent, field: wrongMemberOf(event) });
+  const pipeline = pipelineIn(event as { readonly pipeline?: unknown });
+  const members = Array.from(membersIn(body)).filter(([name]) => name !== 'pipeline');
+  return { event, text: `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`, pipeline };
+}
+
+const wrongEvent = { code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' } as const;
+
+/** Empty when it is no object. */
+function wrongMemberOf(event: unknown): string {
+  const [{ instancePath, params } = { instancePath: '', params: {} }] = isEvent.Errors(event);
+  const [lacking = ''] = (params as { readonly requiredProperties?: readonly string[] }).requiredProperties ?? [];
+  return instancePath.split('/')[1] ?? lacking;
+}
+
+/** @throws CepError `validation_error` */
+function pipelineIn({ pipeline }: { readonly pipeline?: unknown }): string | undefined {
+  if (pipeline === undefined || typeof pipeline === 'string') return pipeline;
+  throw new CepError('validation_error', 'pipeline: expected a text');
 }
 
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
 function batchIn(bytes: Buffer): ReadEvents {
   const body = textOf(bytes);
   const value = parsed(body) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
-  const { events, events_text: lines, pipeline } = typeof value === 'object' && value !== null ? value : {};
-  if (pipeline !== undefined && typeof pipeline !== 'string') throw new CepError('validation_error', 'pipeline: expected a text');
+  const { events, events_text: lines, ...rest } = typeof value === 'object' && value !== null ? value : {};
+  const pipeline = pipelineIn(rest);
   if (events !== undefined && lines !== undefined) {
     throw new CepError('validation_error', 'found both events and events_text, expected one of them');
   }
@@ -118,7 +140,7 @@ function batchIn(bytes: Buffer): ReadEvents {
     if (isEvent.Check(event)) {
       kept.push(event);
       indexes.push(index);
-    } else problems.push({ index, code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' });
+    } else problems.push({ index, ...wrongEvent });
   }
   const list = membersIn(body).get('events') as string;
   const texts = (): string[] => {

@@ -3,20 +3,23 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { migrateRequestSchema, migrationSchema } from '../../../shared/protocol/cluster.ts';
+import { partOfRequest } from '../../cluster/part-of-request.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { Migration } from '../../state/cluster-state.ts';
+import { bounds } from '../../state/bounds.ts';
+import type { ClusterState, Json, Migration } from '../../state/cluster-state.ts';
 import { placementsOf, requireGroup, requireWorker } from '../../state/queries.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { migrationWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
 
 const tag = 'migrations';
+const repeatable = ['quota_exceeded', 'session_expired', 'idempotency_conflict', ...leaderErrors] as const;
 
 /** Pipelines on their way from worker to worker, with their state. */
 export function migrationRoutes(requests: ClusterRequests, controller: Controller): readonly ClusterRoute[] {
   const { group } = requests;
-  const shown = (id: string) => migrationWire(group.state, requireMigration(group.state.migrations.get(id), id));
+  const shown = (id: string) => migrationWire(group.state, requireMigration(group.state, id));
   return [
     clusterRoute({
       method: 'POST',
@@ -28,18 +31,13 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       body: migrateRequestSchema,
       isBodyOptional: true,
       success: { 202: migrationSchema },
-      errors: [
-        'group_not_found',
-        'pipeline_not_found',
-        'worker_not_found',
-        'no_workers_available',
-        'transition_refused',
-        'quota_exceeded',
-        ...leaderErrors,
-      ],
+      errors: ['group_not_found', 'pipeline_not_found', 'worker_not_found', 'no_workers_available', 'transition_refused', ...repeatable],
+      idempotency: 'handler',
       isAudited: true,
       handle: (call) =>
-        requests.byLeader(call, async () => {
+        requests.changeBy(call, async (id) => {
+          const before = await requests.doneBy(id);
+          if (before !== undefined) return new Answer(202, shown(startedBy(before)));
           const { target_worker_id: wanted, replica = 0 } = call.body;
           const own = requireGroup(group.state, call.params.group);
           const placement = placementsOf(group.state, own).find((one) => one.pipeline === call.params.pipeline && one.replica === replica);
@@ -52,8 +50,8 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
           const target = wanted === undefined ? controller.targetFor(placement) : requireWorker(group.state, wanted).id;
           if (target === undefined) throw noTarget();
           const payload = { placementId: placement.id, targetWorker: target };
-          const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
-          return new Answer(202, shown((value as { readonly id: string }).id));
+          const { value } = await group.propose({ type: 'StartMigration', payload }, id);
+          return new Answer(202, shown(startedBy(value)));
         }),
     }),
     clusterRoute({
@@ -63,13 +61,16 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       summary: 'List migrations, the newest first',
       tag,
       access: 'key',
-      query: { limit: limitParameter, offset: offsetParameter },
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
       success: { 200: Type.Array(migrationSchema) },
-      errors: ['invalid_limit', 'invalid_offset'],
-      handle: ({ query: { limit, offset } }) => {
-        const all = [...group.state.migrations.values()].sort((a, b) => b.startedIndex - a.startedIndex);
-        const page = all.slice(offset, offset + limit).map((one) => migrationWire(group.state, one));
-        return new Answer(200, page, { 'x-total-count': String(all.length) });
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
+      handle: (call) => {
+        const { limit, offset, consistency } = call.query;
+        return requests.read(call, consistency, (state) => {
+          const all = [...state.migrations.values()].sort((a, b) => b.startedIndex - a.startedIndex);
+          const page = all.slice(offset, offset + limit).map((one) => migrationWire(state, one));
+          return new Answer(200, page, { 'x-total-count': String(all.length) });
+        });
       },
     }),
     clusterRoute({
@@ -79,9 +80,13 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       summary: 'Show a migration',
       tag,
       access: 'key',
+      query: { consistency: consistencyParameter },
       success: { 200: migrationSchema },
-      errors: ['migration_not_found'],
-      handle: ({ params }) => shown(params.id),
+      errors: ['migration_not_found', 'validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.read(call, call.query.consistency, (state) => {
+          return new Answer(200, migrationWire(state, requireMigration(state, call.params.id)));
+        }),
     }),
     clusterRoute({
       method: 'POST',
@@ -91,14 +96,21 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
       tag,
       access: 'key',
       success: { 202: Type.Object({ migrations: Type.Array(migrationSchema) }, { additionalProperties: false }) },
-      errors: [...leaderErrors],
+      errors: repeatable,
+      idempotency: 'handler',
       isAudited: true,
       handle: (call) =>
-        requests.byLeader(call, async () => {
+        requests.changeBy(call, async (id) => {
           const started: string[] = [];
-          for (const payload of controller.imbalance()) {
-            const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
-            started.push((value as { readonly id: string }).id);
+          for (let before = await requests.doneBy(id); before !== undefined; ) {
+            started.push(startedBy(before));
+            before = await requests.doneBy(partOfRequest(id, started.length));
+          }
+          // Of more, a repeat would not be known: they are for another request.
+          const moves = started.length > 0 ? [] : controller.imbalance().slice(0, bounds.sessionResultsMax);
+          for (const payload of moves) {
+            const { value } = await group.propose({ type: 'StartMigration', payload }, partOfRequest(id, started.length));
+            started.push(startedBy(value));
           }
           return new Answer(202, { migrations: started.map(shown) });
         }),
@@ -106,7 +118,13 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
   ];
 }
 
-function requireMigration(migration: Migration | undefined, id: string): Migration {
+/** The id of a migration, from what its command gives. */
+function startedBy(value: Json): string {
+  return (value as { readonly id: string }).id;
+}
+
+function requireMigration({ migrations }: ClusterState, id: string): Migration {
+  const migration = migrations.get(id);
   if (migration) return migration;
   throw new CepError('migration_not_found', `the cluster has no migration '${id}'`);
 }

@@ -1,17 +1,19 @@
 import Type from 'typebox';
 import { Answer } from '../../../shared/http/answer.ts';
-import { limitParameter } from '../../../shared/http/query.ts';
+import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { clusterMetricsSchema, scalingSchema, topologySchema } from '../../../shared/protocol/cluster.ts';
 import type { ClusterJournal } from '../../cluster/cluster-journal.ts';
 import type { Controller } from '../../reconcile/controller.ts';
 import { scalingRecommendation } from '../../scaling/recommendation.ts';
 import type { ScalingPolicy } from '../../state/cluster-state.ts';
 import { clusterMetricsWire } from '../cluster-metrics-wire.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { topologyWire } from '../group-wire.ts';
+import { leaderErrors } from './leader-errors.ts';
 
 const tag = 'cluster';
+const fresh = { query: { consistency: consistencyParameter }, errors: ['validation_error', ...leaderErrors] } as const;
 
 export interface OverviewOptions {
   readonly requests: ClusterRequests;
@@ -31,8 +33,9 @@ export function overviewRoutes({ requests, controller, journal, scaling }: Overv
       summary: 'Show who runs what, and what goes from where to where',
       tag,
       access: 'key',
+      ...fresh,
       success: { 200: topologySchema },
-      handle: () => topologyWire(group.state),
+      handle: (call) => requests.read(call, call.query.consistency, (state) => new Answer(200, topologyWire(state))),
     }),
     clusterRoute({
       method: 'GET',
@@ -41,8 +44,10 @@ export function overviewRoutes({ requests, controller, journal, scaling }: Overv
       summary: 'Show what workers and pipelines have counted, as the leader has heard it',
       tag,
       access: 'key',
+      ...fresh,
       success: { 200: clusterMetricsSchema },
-      handle: (call) => requests.observed(call, () => new Answer(200, clusterMetricsWire(group.state, controller.observations))),
+      handle: (call) =>
+        requests.observed(call, call.query.consistency, () => new Answer(200, clusterMetricsWire(group.state, controller.observations))),
     }),
     clusterRoute({
       method: 'GET',
@@ -51,8 +56,12 @@ export function overviewRoutes({ requests, controller, journal, scaling }: Overv
       summary: 'Show whether more workers, or fewer, are recommended',
       tag,
       access: 'key',
+      ...fresh,
       success: { 200: scalingSchema },
-      handle: () => scalingRecommendation(group.state, { policy: scaling, timestamp: Date.now() }),
+      handle: (call) =>
+        requests.read(call, call.query.consistency, (state) => {
+          return new Answer(200, scalingRecommendation(state, { policy: scaling, timestamp: Date.now() }));
+        }),
     }),
     clusterRoute({
       method: 'GET',
@@ -61,7 +70,7 @@ export function overviewRoutes({ requests, controller, journal, scaling }: Overv
       summary: 'List what has happened in the cluster, the newest first, as the asked member has seen it since it started',
       tag,
       access: 'key',
-      query: { limit: limitParameter },
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
       success: {
         200: Type.Array(
           Type.Object(
@@ -70,8 +79,14 @@ export function overviewRoutes({ requests, controller, journal, scaling }: Overv
           ),
         ),
       },
-      errors: ['invalid_limit'],
-      handle: ({ query }) => journal.newest(query.limit),
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
+      handle: (call) => {
+        const { limit, offset, consistency } = call.query;
+        return requests.read(call, consistency, () => {
+          const all = journal.newestFirst();
+          return new Answer(200, all.slice(offset, offset + limit), { 'x-total-count': String(all.length) });
+        });
+      },
     }),
   ];
 }

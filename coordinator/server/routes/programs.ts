@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
+import { lackingConnectors, withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
 import { type validateRequestSchema as requestSchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Connector } from '../../state/cluster-state.ts';
 import { connectorsOf } from '../../state/queries.ts';
@@ -12,13 +12,15 @@ type Validation = Static<typeof validationSchema>;
 /** Checks a program apart from this thread. @throws CepError `queue_full`, `quota_exceeded` when too many are checked */
 export type ValidateProgram = (program: SentProgram, waiting: { readonly signal: AbortSignal }) => Promise<Validation>;
 
-/** As the cluster would run it: with these connectors of its own. */
-export function validateWith(
+/** As the cluster would run it: with these connectors of its own. Statements are those of the program. */
+export async function validateWith(
   validate: ValidateProgram,
   { connectors, signal, ...sent }: SentProgram & { readonly connectors: readonly Connector[]; readonly signal: AbortSignal },
 ): Promise<Validation> {
   const named = connectors.map(({ name, type, parameters }) => ({ name, connector_type: type, params: parameters }));
-  return validate({ ...sent, source: withConnectors(sent.source, named, Object.values(sent.files ?? {})) }, { signal });
+  const lacking = lackingConnectors(sent.source, named, Object.values(sent.files ?? {}));
+  const { statements, ...found } = await validate({ ...sent, source: withConnectors(sent.source, lacking) }, { signal });
+  return { ...found, statements: Math.max(0, statements - lacking.length) };
 }
 
 export function programRoutes({ group }: ClusterRequests, validate: ValidateProgram): readonly ClusterRoute[] {

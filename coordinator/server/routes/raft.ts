@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
+import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import {
   memberAddedSchema,
   memberRemovedSchema,
@@ -13,7 +14,7 @@ import {
 import type { Checkpoints } from '../../checkpoints/checkpoints.ts';
 import { successorOf } from '../../cluster/successor.ts';
 import type { RaftPeerStatus, RaftStatus } from '../../raft/group.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { memberWire, raftStatusWire } from '../wire.ts';
 import { leaderErrors } from './leader-errors.ts';
@@ -43,11 +44,14 @@ export function raftRoutes(options: RaftRoutesOptions): readonly ClusterRoute[] 
       method: 'GET',
       path,
       operation,
-      summary: 'Show who leads the group, and how far each member is, as the asked member knows it',
+      summary: 'Show who leads the group, and how far each member is, as the asked member knows it; with `strong`, the leader',
       tag,
       access: 'key',
+      query: { consistency: consistencyParameter },
       success: { 200: raftStatusSchema },
-      handle: () => raftStatusWire(group.status(), isGroup, group.state.format),
+      errors: ['validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.read(call, call.query.consistency, ({ format }) => new Answer(200, raftStatusWire(group.status(), isGroup, format))),
     });
   return [
     status(`${raftPath}/status`, 'getRaftStatus'),
@@ -56,17 +60,19 @@ export function raftRoutes(options: RaftRoutesOptions): readonly ClusterRoute[] 
       method: 'GET',
       path: `${raftPath}/members`,
       operation: 'listMembers',
-      summary: 'List the members of the group by id, as the asked member knows them',
+      summary: 'List the members of the group by id, as the asked member knows them; with `strong`, the leader',
       tag,
       access: 'key',
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
       success: { 200: Type.Array(memberSchema) },
-      handle: () => {
-        const { peers, leader } = group.status();
-        return new Answer(
-          200,
-          peers.map((peer) => memberWire(peer, leader)),
-          { 'x-total-count': String(peers.length) },
-        );
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
+      handle: (call) => {
+        const { limit, offset, consistency } = call.query;
+        return requests.read(call, consistency, () => {
+          const { peers, leader } = group.status();
+          const page = peers.slice(offset, offset + limit).map((peer) => memberWire(peer, leader));
+          return new Answer(200, page, { 'x-total-count': String(peers.length) });
+        });
       },
     }),
     ...changeRoutes(options),
@@ -91,13 +97,14 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       access: 'key',
       body: memberRequestSchema,
       success: { 201: memberAddedSchema },
-      errors: ['quota_exceeded', ...memberErrors],
+      errors: ['quota_exceeded', 'session_expired', 'idempotency_conflict', ...memberErrors],
+      idempotency: 'handler',
       isAudited: true,
       handle: (call) => {
         requireGroup();
         const member = { id: call.body.id, url: memberUrl(call.body.url) };
-        return requests.byLeader(call, async () => {
-          await group.propose({ type: 'SetMember', payload: member }, undefined);
+        return requests.changeBy(call, async (request) => {
+          await group.propose({ type: 'SetMember', payload: member }, request);
           await group.changeMembership({ kind: 'addLearner', id: member.id });
           const peer = group.status().peers.find(({ id }) => id === member.id);
           return new Answer(201, { ...member, role: peer?.role === 'voter' ? memberWire(peer, group.status().leader).role : 'learner' });

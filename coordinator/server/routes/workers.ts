@@ -14,7 +14,7 @@ import type { Heartbeats } from '../../liveness/heartbeats.ts';
 import type { Controller } from '../../reconcile/controller.ts';
 import type { Worker } from '../../state/cluster-state.ts';
 import { placementsOn, requireWorker, workersOf } from '../../state/queries.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { workerWire } from '../worker-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
@@ -99,11 +99,11 @@ function inspectionRoutes({ requests, controller }: WorkerRoutesOptions): readon
       tag,
       access: 'key',
       isPaced: true,
-      query: { limit: limitParameter, offset: offsetParameter },
+      query: { limit: limitParameter, offset: offsetParameter, consistency: consistencyParameter },
       success: { 200: Type.Array(workerSchema) },
-      errors: ['invalid_limit', 'invalid_offset'],
+      errors: ['invalid_limit', 'invalid_offset', 'validation_error', ...leaderErrors],
       handle: (call) =>
-        requests.observed(call, () => {
+        requests.observed(call, call.query.consistency, () => {
           const { limit, offset } = call.query;
           const all = workersOf(group.state);
           return new Answer(200, all.slice(offset, offset + limit).map(wire), { 'x-total-count': String(all.length) });
@@ -116,9 +116,11 @@ function inspectionRoutes({ requests, controller }: WorkerRoutesOptions): readon
       summary: 'Show a worker, as the leader knows it',
       tag,
       access: 'key',
+      query: { consistency: consistencyParameter },
       success: { 200: workerSchema },
-      errors: ['worker_not_found'],
-      handle: (call) => requests.observed(call, () => new Answer(200, wire(requireWorker(group.state, call.params.id)))),
+      errors: ['worker_not_found', 'validation_error', ...leaderErrors],
+      handle: (call) =>
+        requests.observed(call, call.query.consistency, () => new Answer(200, wire(requireWorker(group.state, call.params.id)))),
     }),
   ];
 }

@@ -8,16 +8,22 @@ export interface NamedConnector {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The program with declarations of the connectors that it names and does not declare. They stand behind its end, so that every position in
- * it stays what it was. `imported`: texts of the files that it imports, whose connectors are its own.
- */
+/** The program with declarations of what it lacks. They stand behind its end, so that every position in it stays what it was. */
 export function withConnectors(source: string, connectors: readonly NamedConnector[], imported: readonly string[] = []): string {
-  const named = connectors.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(source));
-  if (named.length === 0) return source;
-  const declared = new Set([source, ...imported].flatMap(declaredIn));
-  const added = named.filter(({ name }) => !declared.has(name)).map(declarationOf);
+  const added = lackingConnectors(source, connectors, imported).map(declarationOf);
   return added.length === 0 ? source : `${source.replace(/\n*$/, '\n')}\n${added.join('\n')}\n`;
+}
+
+/** The connectors that a program names and does not declare. `imported`: texts of the files that it imports, whose connectors are its own. */
+export function lackingConnectors<T extends NamedConnector>(
+  source: string,
+  connectors: readonly T[],
+  imported: readonly string[] = [],
+): readonly T[] {
+  const named = connectors.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(source));
+  if (named.length === 0) return named;
+  const declared = new Set([source, ...imported].flatMap(declaredIn));
+  return named.filter(({ name }) => !declared.has(name));
 }
 
 function declaredIn(source: string): readonly string[] {

@@ -58,6 +58,15 @@ describe('a placement', () => {
     expect(body.results[1]).toMatchObject({ sequence: 2, is_repeat: false, accepted: 1, output_events: [{ fields: { key: 'k', n: 2 } }] });
     await until(() => hook.delivered.length === 1);
   });
+
+  it('names the field of an event that is none of its type', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing('event A:\n    n: int\n\nstream S = A .emit(n: n)\n'));
+    await isRunning(one);
+    const { body } = await one.inject(id, { epoch: 1, first: 1, events: [{ event_type: 'A', fields: { n: 'x' } }] });
+    expect(body.results[0]).toMatchObject({ accepted: 0, errors: [{ index: 0, code: 'invalid_event', field: 'n' }] });
+  });
 });
 
 describe('who has the key of the worker', () => {

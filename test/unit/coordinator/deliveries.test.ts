@@ -10,16 +10,19 @@ import {
   type Placement,
   type Worker,
 } from '../../../coordinator/state/cluster-state.ts';
-import type { DeliveryAnswer, DeliveryBody, HeldPlacement } from '../../../coordinator/workers-client/worker-client.ts';
+import {
+  type DeliveryAnswer,
+  type DeliveryBody,
+  type HeldPlacement,
+  WorkerRefusal,
+} from '../../../coordinator/workers-client/worker-client.ts';
 import { externalSource } from '../../../shared/protocol/placements.ts';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import { silentLogger } from '../../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
 
 const placementId = 'g:p:0';
-const epoch = 7;
 const worker = { id: 'w1', address: 'http://w1', incarnation: 'a' } as Worker;
-const placement = { id: placementId, workerId: worker.id, epoch } as Placement;
 const long = bounds.ingressCharsMax / 4 + 1;
 const halfFull = bounds.ingressCharsMax / 2 + 1;
 
@@ -28,6 +31,7 @@ class WorkedThroughLog {
   /** Of all placements together, in characters. */
   totalChars = 0;
   isRemoved = false;
+  epoch = 7;
   nowMs = 1_000;
   /** Checkpoints that were asked for. */
   asked = 0;
@@ -35,20 +39,19 @@ class WorkedThroughLog {
   #log: IngressLog = { placementId, first: 1, last: 9, chars: 0 };
   #taken: DeliveryBody | undefined;
   #tell: (answer: DeliveryAnswer) => void = () => undefined;
+  #refuse: (error: Error) => void = () => undefined;
   #batches = emptyState.ingress;
   #answer: { readonly resolve: (held: HeldPlacement) => void; readonly reject: (error: Error) => void } | undefined;
   readonly #deliveries: Deliveries;
 
   constructor() {
     const log = this;
-    const placed = {
-      ...emptyState,
-      workers: emptyState.workers.set(worker.id, worker),
-      placements: emptyState.placements.set(placementId, placement),
-    };
+    const noPlacements = { ...emptyState, workers: emptyState.workers.set(worker.id, worker) };
     const group = {
       get state(): ClusterState {
-        if (log.isRemoved) return { ...placed, placements: emptyState.placements };
+        if (log.isRemoved) return noPlacements;
+        const placement = { id: placementId, workerId: worker.id, epoch: log.epoch } as Placement;
+        const placed = { ...noPlacements, placements: noPlacements.placements.set(placementId, placement) };
         const ingressLogs = placed.ingressLogs.set(placementId, log.#log).set('other', { ...log.#log, placementId: 'other' });
         return { ...placed, ingress: log.#batches, ingressLogs, ingressChars: log.totalChars };
       },
@@ -59,7 +62,8 @@ class WorkedThroughLog {
         return () => undefined;
       },
     };
-    const held = new Map([[placementId, { epoch, status: 'running', received: { [externalSource]: this.#log.last } }]]);
+    const received = { [externalSource]: this.#log.last };
+    const held = { get: () => ({ epoch: this.epoch, status: 'running', received }) };
     const controller = {
       ...{ isLeading: true, isClosing: () => false, onLook: () => undefined },
       ...{ leases: { isOver: () => false }, observations: { of: () => ({ held }) } },
@@ -67,8 +71,9 @@ class WorkedThroughLog {
     const client = {
       deliver: (_at: unknown, body: DeliveryBody): Promise<DeliveryAnswer> => {
         this.#taken = body;
-        return new Promise((resolve) => {
+        return new Promise((resolve, reject) => {
           this.#tell = resolve;
+          this.#refuse = reject;
         });
       },
       checkpoint: (): Promise<HeldPlacement> => {
@@ -101,7 +106,18 @@ class WorkedThroughLog {
 
   /** The worker says what it made of a batch. */
   workerSays(sequence: number, outputs: string): void {
-    this.#tell({ received: sequence, results: [{ sequence, is_repeat: false, errors: [], outputs }] } as never);
+    this.answering()(sequence, outputs);
+  }
+
+  /** The way to answer what the worker was handed last. */
+  answering(): (sequence: number, outputs: string) => void {
+    const tell = this.#tell;
+    return (sequence, outputs) => tell({ received: sequence, results: [{ sequence, is_repeat: false, errors: [], outputs }] } as never);
+  }
+
+  /** The worker says that nothing makes it take what it was handed. */
+  workerRefuses(): void {
+    this.#refuse(new WorkerRefusal(400, { code: 'validation_error', error: 'a field that it does not know' }));
   }
 
   /** The pipeline is taken out of its group, and comes back: its log begins again. */
@@ -110,6 +126,7 @@ class WorkedThroughLog {
     this.isRemoved = true;
     this.#changed(emptyState, update);
     this.isRemoved = false;
+    this.epoch++;
     this.#log = { placementId, first: 1, last: 0, chars: 0 };
     this.#changed(emptyState, update);
   }
@@ -126,9 +143,13 @@ class WorkedThroughLog {
     this.nowMs += afterMs;
     if (as === 'committed') this.#answer?.resolve({} as HeldPlacement);
     else this.#answer?.reject(new Error('no coordinator takes it'));
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   }
 }
+
+/** What was answered has been taken in. */
+const turn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+const ofNow = <T>(answer: Promise<T>): Promise<T | string> => Promise.race([answer, turn().then(() => 'not known yet')]);
 
 it('says of a delivery where in it the lists of events stand', () => {
   const lists = ['[{"event_type":"A","fields":{"t":"ä]"}}]', '[]', '[{"event_type":"B","fields":{"t":"\u{1f600}"}}]'];
@@ -195,7 +216,36 @@ it('of a pipeline that was removed nothing is said to be what its successor made
   log.isReplaced();
   await expect(waiting).rejects.toMatchObject({ code: 'pipeline_not_found' });
   log.delivered(Array.from({ length: 10 }, () => '[]'));
-  expect(await Promise.race([log.result(10), new Promise((resolve) => setImmediate(() => resolve('not known yet')))])).toBe(
-    'not known yet',
-  );
+  expect(await ofNow(log.result(10))).toBe('not known yet');
+});
+
+it('what a worker answers when the pipeline was removed is not what its successor made of a batch', async () => {
+  const log = new WorkedThroughLog();
+  log.delivered(['[]']);
+  log.isReplaced();
+  log.workerSays(10, '["before"]');
+  await turn();
+  log.delivered(Array.from({ length: 10 }, () => '[]'));
+  expect(await ofNow(log.result(10))).toBe('not known yet');
+});
+
+it('what a worker refuses when the pipeline was removed is handed to its successor all the same', async () => {
+  const log = new WorkedThroughLog();
+  log.delivered(['["before"]']);
+  log.isReplaced();
+  log.workerRefuses();
+  await turn();
+  const { json } = log.delivered([...Array.from({ length: 9 }, () => '[]'), '["after"]']);
+  expect(JSON.parse(Buffer.from(json).toString()).batches.at(-1)).toMatchObject({ sequence: 10, events: ['after'] });
+});
+
+it('what a worker answers when it has the pipeline under another epoch is what it made of the batch', async () => {
+  const log = new WorkedThroughLog();
+  log.delivered(['[]']);
+  const waiting = log.result(10);
+  const tell = log.answering();
+  log.epoch++;
+  log.delivered(['[]']);
+  tell(10, '["made"]');
+  expect((await waiting)?.outputs).toBe('["made"]');
 });

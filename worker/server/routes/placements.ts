@@ -188,7 +188,8 @@ const forgotten: InjectResult = {
 function resultPieces({ sequence, isRepeat, result = forgotten }: BatchResult, hasOutputs: boolean): [string, string, string] {
   const { accepted, rejected, errors, outputs, processingTimeUs, notes } = result;
   const more = notes === null ? '' : `,${JSON.stringify(eventNotesWire(notes)).slice(1, -1)}`;
-  const counts = `"accepted":${accepted},"rejected":${rejected},"errors":${JSON.stringify(errors.map(problemWire))}`;
+  const problems = errors.map((problem) => ({ ...problemWire(problem), field: problem.field }));
+  const counts = `"accepted":${accepted},"rejected":${rejected},"errors":${JSON.stringify(problems)}`;
   const before = `{"sequence":${sequence},"is_repeat":${isRepeat},${counts}${hasOutputs ? ',"output_events":' : ''}`;
   const list = hasOutputs ? `[${outputs.map(outputInAnswer).join(',')}]` : '';
   return [before, list, `,"processing_time_us":${processingTimeUs}${more}}`];
