@@ -133,7 +133,7 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       tag,
       access: 'key',
       success: { 200: memberRemovedSchema },
-      errors: ['member_not_found', ...memberErrors],
+      errors: ['member_not_found', 'storage_unavailable', ...memberErrors],
       isAudited: true,
       handle: (call) => {
         requireGroup();
