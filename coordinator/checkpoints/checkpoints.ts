@@ -5,6 +5,7 @@ import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import type { ClusterState, Manifest } from '../state/cluster-state.ts';
 import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
+import { Sweeper } from './sweeper.ts';
 
 export interface CheckpointsOptions {
   readonly group: GroupMember;
@@ -37,6 +38,7 @@ interface Unspread {
 /** Checkpoints of pipelines as the group keeps them: each is on two members, or in the store that all share, before it may count. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
+  readonly #sweeper: Sweeper;
   /** Members that were given a copy since, by the path of the checkpoint. */
   #spread = new Map<string, readonly number[]>();
 
@@ -45,18 +47,26 @@ export class Checkpoints {
     const { group, store, shared, telemetry } = options;
     const stores = [store, ...(shared ? [shared] : [])];
     const kept = (error: unknown): void => telemetry.report('CheckpointsNotRemoved', { error: (error as Error).message });
+    this.#sweeper = new Sweeper({ group, store, shared, telemetry });
     // When the process starts, the log is applied again: nothing may be removed here that a later entry needs.
     group.onChange((state, events) => {
+      // A snapshot does not say what went.
+      if (events.length === 0) this.#sweeper.sweep('all');
       for (const { type, id } of events) {
+        if (type === 'GroupUpdated' || type === 'GroupDeleted') this.#sweeper.sweep(id);
         const [oldest] = type === 'CheckpointCommitted' ? (state.manifests.get(id) ?? []) : [];
+        if (oldest === undefined) continue;
         for (const one of stores) {
           // One member is enough to tidy up what is shared; what it leaves is removed by the next time.
           if (one === shared && group.status().role !== 'leader') continue;
-          if (type === 'GroupDeleted') one.removeGroup(id).catch(kept);
-          if (oldest) one.trim({ placementId: id, ...oldest }).catch(kept);
+          one.trim({ placementId: id, ...oldest }).catch(kept);
         }
       }
     });
+  }
+
+  close(): void {
+    this.#sweeper.close();
   }
 
   /** Keeps the bytes in what is shared, else here and, when the group has other members, with one of them. Gives the names of those who have them. */
