@@ -3,6 +3,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { migrateRequestSchema, migrationSchema } from '../../../shared/protocol/cluster.ts';
+import { RaftRefusal } from '../../raft/group.ts';
 import type { Controller } from '../../reconcile/controller.ts';
 import type { Migration } from '../../state/cluster-state.ts';
 import { placementsOf, requireGroup, requireWorker } from '../../state/queries.ts';
@@ -97,8 +98,16 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
         requests.byLeader(call, async () => {
           const started: string[] = [];
           for (const payload of controller.imbalance()) {
-            const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
-            started.push((value as { readonly id: string }).id);
+            try {
+              const { value } = await group.propose({ type: 'StartMigration', payload }, undefined);
+              started.push((value as { readonly id: string }).id);
+            } catch (error) {
+              // The worker or the pipeline has changed meanwhile: the other moves are as good as before.
+              if (error instanceof CepError) continue;
+              // The rest is for another request. Whoever asked is to learn of those that have begun.
+              if (error instanceof RaftRefusal && started.length > 0) break;
+              throw error;
+            }
           }
           return new Answer(202, { migrations: started.map(shown) });
         }),
