@@ -115,6 +115,29 @@ describe('a pipeline group', () => {
     expect(await coordinator.request('DELETE', `${connectors}/Hook`)).toMatchObject({ status: 200 });
   });
 
+  it('can begin anew after a change of a connector that it uses, or the change is refused', async () => {
+    await start(1);
+    const connectors = '/api/v1/cluster/connectors';
+    const http = { connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } };
+    await coordinator.post(connectors, { name: 'Hook', ...http });
+    const output = { connector_type: 'console', params: {} };
+    expect((await deploy({ pipelines: [{ name: 'p', source: 'stream S = Login.from(Hook) .emit(user: user)' }] })).status).toBe(201);
+    const change = (body: object) => coordinator.request('PUT', `${connectors}/Hook`, { body });
+    const refused = await change(output);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        code: 'transition_refused',
+        details: { pipelines: [{ name: 'p', diagnostics: expect.arrayContaining([expect.objectContaining({ severity: 'error' })]) }] },
+      },
+    });
+    expect(refused.body.error).toContain("pipeline 'p' of group 'fraud' could not begin anew");
+    expect((await coordinator.get(`${connectors}/Hook`)).body).toMatchObject({ connector_type: 'http', version: 1 });
+    expect(await change({ ...http, params: { url: 'http://127.0.0.1:10/' } })).toMatchObject({ status: 200, body: { version: 2 } });
+    await coordinator.request('DELETE', `${groupsPath}/fraud`);
+    expect(await change(output)).toMatchObject({ status: 200 });
+  });
+
   it('without workers is refused, or waits for one', async () => {
     await start(0);
     expect(await deploy()).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
