@@ -4,7 +4,7 @@ import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { limits } from '../../shared/limits.ts';
 import type { WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
-import { type CheckpointName, type CheckpointStore, fileName, folderName, isBefore } from './checkpoint-store.ts';
+import { type CheckpointName, type CheckpointStore, fileName, folderName, isBefore, partsOf, type StoredFile } from './checkpoint-store.ts';
 
 /** A bucket of S3, or of a service that speaks as S3 does. */
 export interface Bucket {
@@ -64,8 +64,12 @@ export class BucketStore implements CheckpointStore {
     for (const object of await this.#list(folder)) if (isBefore(object.slice(folder.length), oldest)) await this.#remove(object);
   }
 
-  async removeGroup(groupId: string): Promise<void> {
-    for (const object of await this.#list(`${this.#bucket.prefix}${groupId}-`)) await this.#remove(object);
+  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
+    const { prefix } = this.#bucket;
+    for (const object of await this.#list(groupId === undefined ? prefix : `${prefix}${groupId}-`)) {
+      const [folder = '', file = ''] = object.slice(prefix.length).split('/');
+      if (isGarbage({ folder, ...partsOf(file) })) await this.#remove(object);
+    }
   }
 
   async #remove(object: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
@@ -8,6 +8,14 @@ import { fileReason } from '../../shared/files/file-reason.ts';
 
 export interface CheckpointName {
   readonly placementId: string;
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** What its name says of a file, which may be one that was not written to its end. */
+export interface StoredFile {
+  /** That of its placement (`folderName`). */
+  readonly folder: string;
   readonly epoch: number;
   readonly sequence: number;
 }
@@ -23,8 +31,8 @@ export interface CheckpointStore {
   read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined>;
   /** Removes those of its placement that came before one; sequences begin anew, epochs never do. */
   trim(oldest: CheckpointName): Promise<void>;
-  /** Removes those of all placements of a group, whose id is never used again. */
-  removeGroup(groupId: string): Promise<void>;
+  /** Removes those that are garbage: of one group, without `groupId` of all. */
+  sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void>;
 }
 
 /** @param folder Without one they are kept in memory, and gone when the process ends. */
@@ -56,8 +64,9 @@ export class SharedFolderStore implements CheckpointStore {
     return this.#files.trim(oldest);
   }
 
-  removeGroup(groupId: string): Promise<void> {
-    return this.#files.removeGroup(groupId);
+  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
+    await this.#isThere();
+    await this.#files.sweep(isGarbage, groupId);
   }
 
   async #isThere(): Promise<void> {
@@ -111,9 +120,15 @@ class FolderStore implements CheckpointStore {
     for (const file of await filesIn(folder)) if (isBefore(file, oldest)) await rm(join(folder, file), { force: true });
   }
 
-  async removeGroup(groupId: string): Promise<void> {
+  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
     for (const folder of await filesIn(this.#folder)) {
-      if (folder.startsWith(`${groupId}-`)) await rm(join(this.#folder, folder), { recursive: true, force: true });
+      // Whatever else stands there was put there by others.
+      if (!isFolderName(folder) || !(groupId === undefined || folder.startsWith(`${groupId}-`))) continue;
+      const path = join(this.#folder, folder);
+      const files = await filesIn(path);
+      const garbage = files.filter((name) => isGarbage({ folder, ...partsOf(name) }));
+      for (const name of garbage) await rm(join(path, name), { force: true });
+      if (garbage.length > 0 && garbage.length === files.length) await removeEmpty(path);
     }
   }
 
@@ -142,8 +157,12 @@ class MemoryStore implements CheckpointStore {
     for (const file of all?.keys() ?? []) if (isBefore(file, oldest)) all?.delete(file);
   }
 
-  async removeGroup(groupId: string): Promise<void> {
-    for (const id of this.#checkpoints.keys()) if (id.startsWith(`${groupId}:`)) this.#checkpoints.delete(id);
+  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
+    for (const [id, files] of this.#checkpoints) {
+      if (!(groupId === undefined || id.startsWith(`${groupId}:`))) continue;
+      for (const name of files.keys()) if (isGarbage({ folder: folderName(id), ...partsOf(name) })) files.delete(name);
+      if (files.size === 0) this.#checkpoints.delete(id);
+    }
   }
 }
 
@@ -153,9 +172,19 @@ export function folderName(placementId: string): string {
   return `${group}-${createHash('sha256').update(placementId).digest('hex').slice(0, 32)}`;
 }
 
+function isFolderName(folder: string): boolean {
+  return /^\w{1,64}-[0-9a-f]{32}$/.test(folder);
+}
+
 export function isBefore(file: string, { epoch, sequence }: CheckpointName): boolean {
-  const [, fileEpoch, fileSequence] = /^(\d+)-(\d+)-/.exec(file) ?? [];
-  return Number(fileEpoch) <= epoch && Number(fileSequence) < sequence;
+  const parts = partsOf(file);
+  return parts.epoch <= epoch && parts.sequence < sequence;
+}
+
+/** Of a file that is no checkpoint NaN, which is neither before nor behind anything. */
+export function partsOf(file: string): Pick<StoredFile, 'epoch' | 'sequence'> {
+  const [, epoch, sequence] = /^(\d+)-(\d+)-/.exec(file) ?? [];
+  return { epoch: Number(epoch), sequence: Number(sequence) };
 }
 
 export function fileName({ epoch, sequence }: CheckpointName, checksum: number): string {
@@ -164,6 +193,15 @@ export function fileName({ epoch, sequence }: CheckpointName, checksum: number):
 
 function isNamed(file: string, { epoch, sequence }: CheckpointName): boolean {
   return file.startsWith(`${epoch}-${sequence}-`) && file.endsWith('.checkpoint');
+}
+
+/** Something may have been written into it meanwhile, or another member may have removed it. */
+async function removeEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 async function filesIn(folder: string): Promise<readonly string[]> {

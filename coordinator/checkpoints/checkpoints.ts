@@ -5,6 +5,7 @@ import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import type { ClusterState, Manifest } from '../state/cluster-state.ts';
 import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
+import { Sweeper } from './sweeper.ts';
 
 export interface CheckpointsOptions {
   readonly group: GroupMember;
@@ -23,9 +24,21 @@ const COPY_MS_MAX = 30_000;
 /** Location of what is in the store that all members share. */
 const SHARED = 'shared';
 
+/** Placements that one message names. */
+const NAMED_MAX = 100;
+
+/** A placement whose newest checkpoint is not on as many members as it should be. */
+interface Unspread {
+  readonly placementId: string;
+  readonly reason: string;
+  /** As far as is known, no member that stays has it, and the one that leaves does. */
+  readonly isOnlyLeaving: boolean;
+}
+
 /** Checkpoints of pipelines as the group keeps them: each is on two members, or in the store that all share, before it may count. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
+  readonly #sweeper: Sweeper;
   /** Members that were given a copy since, by the path of the checkpoint. */
   #spread = new Map<string, readonly number[]>();
 
@@ -34,18 +47,26 @@ export class Checkpoints {
     const { group, store, shared, telemetry } = options;
     const stores = [store, ...(shared ? [shared] : [])];
     const kept = (error: unknown): void => telemetry.report('CheckpointsNotRemoved', { error: (error as Error).message });
+    this.#sweeper = new Sweeper({ group, store, shared, telemetry });
     // When the process starts, the log is applied again: nothing may be removed here that a later entry needs.
     group.onChange((state, events) => {
+      // A snapshot does not say what went.
+      if (events.length === 0) this.#sweeper.sweep('all');
       for (const { type, id } of events) {
+        if (type === 'GroupUpdated' || type === 'GroupDeleted') this.#sweeper.sweep(id);
         const [oldest] = type === 'CheckpointCommitted' ? (state.manifests.get(id) ?? []) : [];
+        if (oldest === undefined) continue;
         for (const one of stores) {
           // One member is enough to tidy up what is shared; what it leaves is removed by the next time.
           if (one === shared && group.status().role !== 'leader') continue;
-          if (type === 'GroupDeleted') one.removeGroup(id).catch(kept);
-          if (oldest) one.trim({ placementId: id, ...oldest }).catch(kept);
+          one.trim({ placementId: id, ...oldest }).catch(kept);
         }
       }
     });
+  }
+
+  close(): void {
+    this.#sweeper.close();
   }
 
   /** Keeps the bytes in what is shared, else here and, when the group has other members, with one of them. Gives the names of those who have them. */
@@ -96,31 +117,60 @@ export class Checkpoints {
   /**
    * Puts the newest checkpoint of each placement on two of the members that stay, where there are two: a pipeline that has nothing to do writes no
    * other one, and would be lost with the members that had it when it was written. @throws CepError `storage_unavailable` when one would be lost
+   * with the member that leaves; what else cannot be done is logged
    */
-  async spread(leaving?: number): Promise<void> {
+  async spread(leaving: number): Promise<void> {
+    const failures = await this.#spreadAll(leaving);
+    const lost = failures.filter(({ isOnlyLeaving }) => isOnlyLeaving);
+    this.#reportUnspread(failures);
+    if (lost.length === 0) return;
+    throw new CepError('storage_unavailable', `only member ${leaving} has ${described(lost)}`, {
+      details: { placements: lost.map(({ placementId }) => placementId).slice(0, NAMED_MAX) },
+      hint: `try again; once member ${leaving} is stopped it is removed without them, and these pipelines begin anew when they move`,
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** The same; what cannot be done is logged. */
+  async spreadIfPossible(leaving?: number): Promise<void> {
+    this.#reportUnspread(await this.#spreadAll(leaving));
+  }
+
+  /** Goes on where one cannot be copied, and gives those. */
+  async #spreadAll(leaving?: number): Promise<readonly Unspread[]> {
     const { group } = this.#options;
     const before = this.#spread;
     this.#spread = new Map();
+    const failures: Unspread[] = [];
     for (const [placementId, manifests] of group.state.manifests.entries()) {
       const manifest = manifests.at(-1);
       if (manifest === undefined || manifest.locations.includes(SHARED)) continue;
       const { epoch, sequence } = manifest;
       const name = { placementId, epoch, sequence };
-      const given = before.get(pathOf('', name)) ?? [];
+      const path = pathOf('', name);
+      const given = before.get(path) ?? [];
       const { nodeId, peers } = group.status();
       const staying = [nodeId, ...peers.map(({ id }) => id).filter((id) => id !== nodeId)].filter((id) => id !== leaving);
-      const holders = staying.filter((id) => given.includes(id) || manifest.locations.includes(`node-${id}`));
-      this.#spread.set(pathOf('', name), [...given, ...(await this.#spreadOne(name, staying, holders))]);
+      const has = (id: number): boolean => given.includes(id) || manifest.locations.includes(`node-${id}`);
+      this.#spread.set(path, given);
+      try {
+        this.#spread.set(path, [...given, ...(await this.#spreadOne(name, staying, staying.filter(has)))]);
+      } catch (error) {
+        if (!(error instanceof CepError)) throw error;
+        // What the leaving member does not have either is not lost with it.
+        const isGone = error.code === 'checkpoint_not_found';
+        failures.push({
+          placementId,
+          reason: error.message,
+          isOnlyLeaving: !isGone && leaving !== undefined && has(leaving) && !staying.some(has),
+        });
+      }
     }
+    return failures;
   }
 
-  /** The same; what cannot be done is logged. */
-  async spreadIfPossible(leaving?: number): Promise<void> {
-    try {
-      await this.spread(leaving);
-    } catch (error) {
-      this.#options.telemetry.report('CheckpointsNotSpread', { error: (error as Error).message });
-    }
+  #reportUnspread(failures: readonly Unspread[]): void {
+    if (failures.length > 0) this.#options.telemetry.report('CheckpointsNotSpread', { error: described(failures) });
   }
 
   /** Gives the members that have it since. */
@@ -191,6 +241,13 @@ export class Checkpoints {
 
 function pathOf(url: string, { placementId, epoch, sequence }: CheckpointName): string {
   return `${url.replace(/\/+$/, '')}/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/${sequence}`;
+}
+
+function described(failures: readonly Unspread[]): string {
+  const [first] = failures;
+  const named = failures.slice(0, NAMED_MAX).map(({ placementId }) => `'${placementId}'`);
+  const more = failures.length > named.length ? ` and ${failures.length - named.length} more` : '';
+  return `the newest checkpoints of ${named.join(', ')}${more}, which cannot be copied: ${first?.reason}`;
 }
 
 function isOf(manifest: Manifest, { epoch, sequence }: CheckpointName): boolean {

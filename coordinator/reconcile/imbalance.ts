@@ -6,39 +6,49 @@ export interface Move {
   readonly targetWorker: string;
 }
 
-/** Moves after which no ready worker has two pipelines more than another, as few as that takes. */
-export function imbalance({ state, isOver }: View): readonly Move[] {
-  const moving = new Set(
-    Array.from(state.migrations.values())
-      .filter(({ status }) => status === 'started' || status === 'moved')
-      .map(({ placementId }) => placementId),
-  );
-  const ready = [...state.workers.values()].filter((worker) => worker.status === 'ready' && !isOver(worker));
-  const movable = new Map<string, Placement[]>(ready.map(({ id }) => [id, []]));
-  const loads = new Map(ready.map(({ id }) => [id, 0]));
+interface Load {
+  readonly id: string;
+  /** Placements that it has once all moves are done. */
+  load: number;
+  /** Those that it may yet be given; what is to leave it has not left. */
+  room: number;
+  readonly movable: Placement[];
+}
+
+/** Moves after which no ready worker has two pipelines more than another that has room, as few as that takes. What moves already counts as moved. */
+export function imbalance({ state, isOver }: Pick<View, 'state' | 'isOver'>): readonly Move[] {
+  const open = [...state.migrations.values()].filter(({ status }) => status === 'started' || status === 'moved');
+  const moving = new Map(open.map((migration) => [migration.placementId, migration]));
+  const loads = new Map<string, Load>();
+  for (const worker of state.workers.values()) {
+    const { id, status, pipelinesMax } = worker;
+    if (status !== 'ready' || isOver(worker)) continue;
+    loads.set(id, { id, load: 0, room: pipelinesMax === 0 ? Number.POSITIVE_INFINITY : pipelinesMax, movable: [] });
+  }
   for (const placement of state.placements.values()) {
     const { workerId = '', id, status } = placement;
-    if (!loads.has(workerId)) continue;
-    loads.set(workerId, (loads.get(workerId) ?? 0) + 1);
-    if (!moving.has(id) && (status === 'running' || status === 'degraded')) movable.get(workerId)?.push(placement);
+    const [here, migration] = [loads.get(workerId), moving.get(id)];
+    if (here) here.room--;
+    const there = migration?.status === 'started' ? loads.get(migration.targetWorker) : undefined;
+    if (there) there.room--;
+    const holder = there ?? here;
+    if (holder) holder.load++;
+    if (here && !migration && (status === 'running' || status === 'degraded')) here.movable.push(placement);
   }
   const moves: Move[] = [];
   for (;;) {
-    const [least, most] = extremes(loads);
-    const placement = least && most && most.load - least.load > 1 ? movable.get(most.id)?.pop() : undefined;
+    const all = [...loads.values()];
+    const least = all
+      .filter(({ room }) => room > 0)
+      .reduce<Load | undefined>((best, one) => (best && best.load <= one.load ? best : one), undefined);
+    const most = all
+      .filter(({ movable }) => movable.length > 0)
+      .reduce<Load | undefined>((best, one) => (best && best.load >= one.load ? best : one), undefined);
+    const placement = least && most && most.load - least.load > 1 ? most.movable.pop() : undefined;
     if (!placement || !least || !most) return moves;
-    loads.set(most.id, most.load - 1);
-    loads.set(least.id, least.load + 1);
+    most.load--;
+    least.load++;
+    least.room--;
     moves.push({ placementId: placement.id, targetWorker: least.id });
   }
-}
-
-interface Load {
-  readonly id: string;
-  readonly load: number;
-}
-
-function extremes(loads: ReadonlyMap<string, number>): readonly [least: Load | undefined, most: Load | undefined] {
-  const sorted = Array.from(loads, ([id, load]) => ({ id, load })).sort((a, b) => a.load - b.load);
-  return [sorted[0], sorted.at(-1)];
 }

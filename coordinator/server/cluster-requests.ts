@@ -15,7 +15,7 @@ import type { ClusterState, Json } from '../state/cluster-state.ts';
 import type { Command, RequestId } from '../state/commands.ts';
 import { remembered } from '../state/sessions.ts';
 import type { Operator } from './cluster-route.ts';
-import { forwardedHeader, forwardedId, type LeaderForwarding, refusedWith } from './leader-forwarding.ts';
+import { type ForwardOptions, forwardedHeader, forwardedId, type LeaderForwarding, refusedWith } from './leader-forwarding.ts';
 
 type ClusterCall = Pick<Call<Operator>, 'request' | 'caller'>;
 type Consistency = 'strong' | 'stale' | undefined;
@@ -30,7 +30,8 @@ export const consistencyParameter: QueryParameter<Consistency> = {
   },
 };
 
-const indexHeader = 'x-cep-read-index';
+/** Up to where in the log the answer knows. */
+export const indexHeader = 'x-cep-read-index';
 const consistencyHeader = 'x-cep-consistency';
 
 /** How requests are carried out: changes by the leader, wherever they come in; reads here, or confirmed by the leader. */
@@ -60,11 +61,11 @@ export class ClusterRequests {
   /** Has something done on the leader that proposes under an id, by which it has one effect. */
   async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>): Promise<Answer> {
     const given = clientId(call) ?? forwardedId(call.request);
-    if (given !== undefined) return await this.byLeader(call, () => act(given), given);
+    if (given !== undefined) return await this.byLeader(call, () => act(given), { id: given });
     for (let isFirst = true; ; isFirst = false) {
       const own = this.#own.begin();
       try {
-        const told = await this.byLeader(call, () => act(own.id), own.id);
+        const told = await this.byLeader(call, () => act(own.id), { id: own.id });
         if (told.status < 300) own.established();
         // The leader's answer to a member that follows; thrown where the leader is here.
         if (!(isFirst && told.status === errorCodes.session_expired.status)) return told;
@@ -108,15 +109,15 @@ export class ClusterRequests {
   }
 
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */
-  async byLeader(call: ClusterCall, here: () => Promise<Answer>, id?: RequestId): Promise<Answer> {
-    const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, id), { refusedWith });
+  async byLeader(call: ClusterCall, here: () => Promise<Answer>, options?: ForwardOptions): Promise<Answer> {
+    const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, options), { refusedWith });
     if (answer.status < 300) await this.group.catchUp(Number(answer.headers[indexHeader] ?? 0));
     return answer;
   }
 
-  #elsewhere({ request }: ClusterCall, status: RaftStatus, id?: RequestId): Promise<Answer | NoAnswer> {
+  #elsewhere({ request }: ClusterCall, status: RaftStatus, options?: ForwardOptions): Promise<Answer | NoAnswer> {
     if (request.headers[forwardedHeader] !== undefined) throw notLeader(status);
-    return this.#forwarding.forward(request, status, id);
+    return this.#forwarding.forward(request, status, options);
   }
 
   /**
@@ -128,7 +129,7 @@ export class ClusterRequests {
     const status = this.group.status();
     const isAlone = status.role === 'leader' || status.leader === 0 || consistency === 'stale';
     const isHere = isAlone || call.request.headers[forwardedHeader] !== undefined;
-    const told = isHere ? 'undone' : await this.#forwarding.forward(call.request, status, undefined);
+    const told = isHere ? 'undone' : await this.#forwarding.forward(call.request, status);
     if (told !== 'undone' && told !== 'unknown') return told;
     const { status: code, body, headers } = answer();
     return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? (consistency ?? 'local') : 'stale' });

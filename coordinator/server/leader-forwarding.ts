@@ -6,7 +6,7 @@ import type { NoAnswer } from '../cluster/group-member.ts';
 import type { RaftStatus } from '../raft/group.ts';
 import type { RequestId } from '../state/commands.ts';
 
-/** For all of a request that is handed on. */
+/** For all of a request that is handed on, where it is not known to take longer. */
 const ANSWER_MS_MAX = 15_000;
 /** Headers of a request that mean the same to the leader. */
 const handedOn = ['x-api-key', 'authorization', 'content-type', 'idempotency-key', 'traceparent'] as const;
@@ -20,6 +20,13 @@ const unconnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENO
 export const forwardedHeader = 'x-cep-forwarded';
 const requestHeader = 'x-cep-request';
 
+export interface ForwardOptions {
+  /** Makes the request one that can be sent again. */
+  readonly id?: RequestId | undefined;
+  /** For all of it, ms. @default 15 s */
+  readonly answerMsMax?: number | undefined;
+}
+
 /** Hands requests on to the leader, as they came. */
 export class LeaderForwarding {
   readonly #web: WebDoor;
@@ -30,13 +37,14 @@ export class LeaderForwarding {
     this.#nodeId = nodeId;
   }
 
-  /** The answer of the leader. `id` makes the request one that can be sent again. */
-  async forward(request: FastifyRequest, { leaderUrl }: RaftStatus, id: RequestId | undefined): Promise<Answer | NoAnswer> {
+  /** The answer of the leader. */
+  async forward(request: FastifyRequest, { leaderUrl }: RaftStatus, options: ForwardOptions = {}): Promise<Answer | NoAnswer> {
+    const { id, answerMsMax: deadlineMs = ANSWER_MS_MAX } = options;
     if (leaderUrl === undefined) return 'undone';
     const target = new URL(leaderUrl.replace(/\/+$/, '') + request.url);
     const headers = this.#headersOf(request, id);
     try {
-      const sent = { method: request.method as 'POST', headers, body: request.bodyBytes ?? null, deadlineMs: ANSWER_MS_MAX };
+      const sent = { method: request.method as 'POST', headers, body: request.bodyBytes ?? null, deadlineMs, headersMs: deadlineMs };
       const { statusCode, headers: answered, body } = await this.#web.request(target, sent);
       const bytes = Buffer.from(await body.arrayBuffer());
       if (leadsNoMore(statusCode, bytes)) return 'undone';

@@ -156,6 +156,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     await api.close();
     controller.close();
     watches.close();
+    checkpoints.close();
     process.close();
     await webhook?.close();
   };

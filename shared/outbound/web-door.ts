@@ -33,6 +33,8 @@ export interface WebRequest {
   readonly deadlineMs?: number;
   /** Another time between two signs of life, ms. */
   readonly silenceMs?: number;
+  /** Another time until the answer begins, ms. */
+  readonly headersMs?: number;
 }
 
 export type WebAnswer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>;
@@ -100,7 +102,7 @@ export class WebDoor {
   }
 
   /** The status and headers of the answer; its body is to be read, or to be `leave`d. @throws ForbiddenAddress, UnfitTarget, DeadlinePassed, and what undici throws */
-  async request(target: URL, { method, headers, body, signal, deadlineMs, silenceMs }: WebRequest): Promise<WebAnswer> {
+  async request(target: URL, { method, headers, body, signal, deadlineMs, silenceMs, headersMs }: WebRequest): Promise<WebAnswer> {
     this.requireTarget(target);
     const deadline = deadlineMs === undefined ? undefined : new Deadline(deadlineMs, signal);
     const ended = deadline?.signal ?? signal;
@@ -113,6 +115,7 @@ export class WebDoor {
         body,
         ...(ended === undefined ? {} : { signal: ended }),
         ...(silenceMs === undefined ? {} : { bodyTimeout: silenceMs }),
+        ...(headersMs === undefined ? {} : { headersTimeout: headersMs }),
       });
       answer.body.once('close', () => deadline?.clear());
       return answer;

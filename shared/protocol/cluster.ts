@@ -163,6 +163,9 @@ export const drainRequestSchema = Type.Object(
 
 export const drainedSchema = Type.Object({ worker_id: Type.String(), pipelines_migrated: count, status: Type.Literal('drained') }, strict);
 
+/** Between coordinators: the one that was asked waits for the moves. */
+export const drainingSchema = Type.Object({ worker_id: Type.String(), status: Type.Literal('draining') }, strict);
+
 export const workerDeletedSchema = Type.Object({ deleted: Type.Literal(true), reassigned: count }, strict);
 
 const name = Type.String({ minLength: 1, maxLength: 128 });

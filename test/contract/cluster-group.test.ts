@@ -109,6 +109,30 @@ describe('a group of coordinators', () => {
     await group.ask(1, 'DELETE', '/api/v1/cluster/workers/w1');
   }, 60_000);
 
+  it('drains a worker through any member, which waits itself', async () => {
+    const [leader, follower] = [await group.leader(), await group.follower()];
+    const start = (id: string) => ModelWorker.start(id, group.url(follower), { key: coordinatorKey, intervalMs: 1_000 });
+    const drain = (id: number, seconds: number, headers = {}) =>
+      group.ask(id, 'POST', '/api/v1/cluster/workers/w3/drain', { body: { timeout_secs: seconds }, headers });
+    const workers = [await start('w3')];
+    const groups = '/api/v1/cluster/pipeline-groups';
+    const body = { name: 'drained', pipelines: [{ name: 'p', source: 'stream S = Login .emit(user: user)' }] };
+    await vi.waitFor(async () => expect((await group.ask(follower, 'POST', groups, { body })).status).toBe(201), wait);
+    // What a member hands on is answered at once, however long its client waits.
+    const handedOn = await drain(leader, 600, { 'x-cep-forwarded': String(follower) });
+    expect([handedOn.status, handedOn.body]).toEqual([202, { worker_id: 'w3', status: 'draining' }]);
+    const left = await drain(follower, 0.1);
+    expect([left.status, left.body.code, left.body.details?.pipelines.length]).toEqual([409, 'drain_incomplete', 1]);
+    const waiting = drain(follower, 30);
+    workers.push(await start('w4'));
+    const done = await waiting;
+    expect([done.status, done.body]).toEqual([200, { worker_id: 'w3', pipelines_migrated: 1, status: 'drained' }]);
+    expect(await drain(follower, 1)).toMatchObject({ status: 200, body: { pipelines_migrated: 0 } });
+    await Promise.all(workers.map((worker) => worker.kill()));
+    await group.ask(follower, 'DELETE', `${groups}/drained?wait=false`);
+    for (const id of ['w3', 'w4']) await group.ask(follower, 'DELETE', `/api/v1/cluster/workers/${id}`);
+  }, 60_000);
+
   it('says who its members are', async () => {
     const leader = await group.leader();
     const { body } = await group.ask(await group.follower(), 'GET', '/api/v1/cluster/raft/members');

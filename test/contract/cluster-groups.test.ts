@@ -1,4 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GroupMember } from '../../coordinator/cluster/group-member.ts';
+import { MemoryMember } from '../../coordinator/cluster/memory-member.ts';
+import { Replica } from '../../coordinator/cluster/replica.ts';
+import type { CoordinatorServerOptions } from '../../coordinator/server/server.ts';
 import { Coordinator, coordinatorKey } from './coordinator.ts';
 import { ModelWorker } from './model-worker.ts';
 
@@ -13,9 +17,13 @@ afterEach(async () => {
   await coordinator.close();
 });
 
-async function start(count: number, heartbeatTimeoutMs = 3_000): Promise<void> {
+async function start(
+  count: number,
+  heartbeatTimeoutMs = 3_000,
+  more: Pick<Partial<CoordinatorServerOptions>, 'group'> = {},
+): Promise<void> {
   const settings = { heartbeatIntervalMs: heartbeatTimeoutMs / 4, heartbeatTimeoutMs, strategy: 'least-loaded' } as const;
-  coordinator = await Coordinator.start({ workers: settings });
+  coordinator = await Coordinator.start({ workers: settings, ...more });
   for (let at = 1; at <= count; at++) await startWorker(`w${at}`, heartbeatTimeoutMs / 4);
   await until('/api/v1/cluster/workers', (body) => body.filter(({ status }: { status: string }) => status === 'ready').length === count);
 }
@@ -147,6 +155,29 @@ describe('a pipeline group', () => {
     expect(await coordinator.request('DELETE', `${connectors}/Other`)).toMatchObject({ status: 200, body: { deleted: true } });
     await coordinator.request('DELETE', `${groupsPath}/fraud`);
     expect(await coordinator.request('DELETE', `${connectors}/Hook`)).toMatchObject({ status: 200 });
+  });
+
+  it('can begin anew after a change of a connector that it uses, or the change is refused', async () => {
+    await start(1);
+    const connectors = '/api/v1/cluster/connectors';
+    const http = { connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } };
+    await coordinator.post(connectors, { name: 'Hook', ...http });
+    const output = { connector_type: 'console', params: {} };
+    expect((await deploy({ pipelines: [{ name: 'p', source: 'stream S = Login.from(Hook) .emit(user: user)' }] })).status).toBe(201);
+    const change = (body: object) => coordinator.request('PUT', `${connectors}/Hook`, { body });
+    const refused = await change(output);
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        code: 'transition_refused',
+        details: { pipelines: [{ name: 'p', diagnostics: expect.arrayContaining([expect.objectContaining({ severity: 'error' })]) }] },
+      },
+    });
+    expect(refused.body.error).toContain("pipeline 'p' of group 'fraud' could not begin anew");
+    expect((await coordinator.get(`${connectors}/Hook`)).body).toMatchObject({ connector_type: 'http', version: 1 });
+    expect(await change({ ...http, params: { url: 'http://127.0.0.1:10/' } })).toMatchObject({ status: 200, body: { version: 2 } });
+    await coordinator.request('DELETE', `${groupsPath}/fraud`);
+    expect(await change(output)).toMatchObject({ status: 200 });
   });
 
   it('without workers is refused, or waits for one', async () => {
@@ -449,6 +480,27 @@ describe('a migration', () => {
     expect(body.migrations).toHaveLength(2);
     await until('/api/v1/cluster/workers', (body) => body.every(({ pipelines }: { pipelines: string[] }) => pipelines.length === 2));
     expect(idsIn((await rebalance()).body)).toEqual(idsIn(body));
+  });
+
+  it('tells of the moves that have begun when another one is refused', async () => {
+    const replica = new Replica();
+    const member = new MemoryMember({ nodeId: 1, url: 'http://127.0.0.1:1', state: replica });
+    const group = new GroupMember({ member, replica, clock: () => 0 });
+    await start(1, 3_000, { group });
+    const { body: made } = await deploy({ pipelines: Array.from({ length: 5 }, (_, n) => ({ name: `p${n}`, source })) });
+    await startWorker('w2');
+    await until('/api/v1/cluster/workers', (body) => body.every(({ status }: { status: string }) => status === 'ready'));
+    // The pipelines that are to be moved are asked for one after another, and between them all but the first leave the group.
+    const stop = group.onChange((_state, [event]) => {
+      if (event?.type !== 'MigrationStarted') return;
+      stop();
+      const [migration] = group.state.migrations.values();
+      const kept = made.pipelines.filter(({ name }: { name: string }) => migration?.placementId.includes(`:${name}:`));
+      const pipelines = kept.map(({ name }: { name: string }) => ({ name, source, replicas: 1 }));
+      void group.propose({ type: 'UpdateGroup', payload: { id: made.id, pipelines, routes: [] } }, undefined);
+    });
+    const answer = await coordinator.post('/api/v1/cluster/rebalance');
+    expect([answer.status, answer.body]).toMatchObject([202, { migrations: [{ source_worker: 'w1', target_worker: 'w2' }] }]);
   });
 });
 

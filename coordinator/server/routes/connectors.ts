@@ -84,16 +84,20 @@ export function connectorRoutes(requests: ClusterRequests, validate: ValidatePro
       method: 'PUT',
       path: `${connectorsPath}/{name}`,
       operation: 'updateConnector',
-      summary: 'Change a connector of the cluster',
+      summary:
+        'Change a connector of the cluster, so that all pipelines that use it can begin with it; those that run have it once they begin anew',
       tag,
       access: 'key',
       body: connectorChangeSchema,
       success: { 200: connectorSchema },
-      errors: ['connector_not_found', 'session_expired', ...leaderErrors],
+      errors: ['connector_not_found', 'transition_refused', 'session_expired', 'quota_exceeded', 'queue_full', ...leaderErrors],
       idempotency: 'handler',
       isAudited: true,
-      handle: (call) => {
+      handle: async (call) => {
         const payload = { name: namedIn(call.params.name), ...judged(call.body) };
+        if (!requests.isForwarded(call)) {
+          await requireDispensable(requests, validate, { name: payload.name, becomes: payload, signal: call.signal });
+        }
         return requests.change(
           call,
           { type: 'UpdateConnector', payload },
@@ -114,29 +118,48 @@ export function connectorRoutes(requests: ClusterRequests, validate: ValidatePro
       isAudited: true,
       handle: async (call) => {
         const payload = { name: namedIn(call.params.name) };
-        if (!requests.isForwarded(call)) await requireUnused(requests, validate, { name: payload.name, signal: call.signal });
+        if (!requests.isForwarded(call)) await requireDispensable(requests, validate, { name: payload.name, signal: call.signal });
         return requests.change(call, { type: 'DeleteConnector', payload }, () => new Answer(200, { deleted: true }));
       },
     }),
   ];
 }
 
-/** Without it a pipeline would run until it is moved, and not begin there. @throws CepError `transition_refused` */
-async function requireUnused(
+interface Checked {
+  readonly name: string;
+  /** What it becomes. @default it is removed */
+  readonly becomes?: Pick<Connector, 'type' | 'parameters'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A pipeline runs with the connectors that there were when it began: without what it needs it would go on until it is moved, and not begin there.
+ * @throws CepError `transition_refused` when a program that is valid now is not with the change
+ */
+async function requireDispensable(
   { group }: ClusterRequests,
   validate: ValidateProgram,
-  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+  { name, becomes, signal }: Checked,
 ): Promise<void> {
-  const all = connectorsOf(group.state);
-  const others = all.filter((connector) => connector.name !== name);
-  if (others.length === all.length) return;
+  const before = connectorsOf(group.state);
+  if (!before.some((one) => one.name === name)) return;
+  const after = before.flatMap((one) => (one.name !== name ? [one] : becomes === undefined ? [] : [{ ...one, ...becomes }]));
   for (const { name: groupName, pipelines } of group.state.groups.values()) {
     for (const { name: pipeline, source } of pipelines) {
       if (!source.includes(name)) continue;
-      const [now, without] = await Promise.all([all, others].map((connectors) => validateWith(validate, { source, connectors, signal })));
-      if (!now?.valid || without?.valid) continue;
-      throw new CepError('transition_refused', `connector '${name}' is used by pipeline '${pipeline}' of group '${groupName}'`, {
-        hint: 'change the connector instead, or change or delete the group first',
+      const check = (connectors: readonly Connector[]) => validateWith(validate, { source, connectors, signal });
+      const [now, then] = await Promise.all([check(before), check(after)]);
+      if (!now.valid || then.valid) continue;
+      const who = `pipeline '${pipeline}' of group '${groupName}'`;
+      if (becomes === undefined) {
+        throw new CepError('transition_refused', `connector '${name}' is used by ${who}`, {
+          hint: 'change the connector instead, or change or delete the group first',
+        });
+      }
+      const problem = then.diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'it cannot work';
+      throw new CepError('transition_refused', `with this, ${who} could not begin anew: ${problem}`, {
+        details: { pipelines: [{ name: pipeline, diagnostics: then.diagnostics }] },
+        hint: 'make a connector of another name and change the group to it, or change or delete the group first',
       });
     }
   }

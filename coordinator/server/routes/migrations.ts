@@ -4,6 +4,7 @@ import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { migrateRequestSchema, migrationSchema } from '../../../shared/protocol/cluster.ts';
 import { partOfRequest } from '../../cluster/part-of-request.ts';
+import { RaftRefusal } from '../../raft/group.ts';
 import type { Controller } from '../../reconcile/controller.ts';
 import { bounds } from '../../state/bounds.ts';
 import type { ClusterState, Json, Migration } from '../../state/cluster-state.ts';
@@ -109,8 +110,16 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
           // Of more, a repeat would not be known: they are for another request.
           const moves = started.length > 0 ? [] : controller.imbalance().slice(0, bounds.sessionResultsMax);
           for (const payload of moves) {
-            const { value } = await group.propose({ type: 'StartMigration', payload }, partOfRequest(id, started.length));
-            started.push(startedBy(value));
+            try {
+              const { value } = await group.propose({ type: 'StartMigration', payload }, partOfRequest(id, started.length));
+              started.push(startedBy(value));
+            } catch (error) {
+              // The worker or the pipeline has changed meanwhile: the other moves are as good as before.
+              if (error instanceof CepError) continue;
+              // The rest is for another request. Whoever asked is to learn of those that have begun.
+              if (error instanceof RaftRefusal && started.length > 0) break;
+              throw error;
+            }
           }
           return new Answer(202, { migrations: started.map(shown) });
         }),

@@ -25,6 +25,8 @@ const memberPath = `${raftPath}/members/{id}`;
 const memberErrors = ['member_conflict', ...leaderErrors] as const;
 /** A learner that is further behind would hold up what needs its vote. */
 const PROMOTION_LAG_MAX = 1_000;
+/** Checkpoints are copied before the leader answers. */
+const COPYING_MS_MAX = 600_000;
 
 export interface RaftRoutesOptions {
   readonly requests: ClusterRequests;
@@ -123,13 +125,17 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       isAudited: true,
       handle: (call) => {
         requireGroup();
-        return requests.byLeader(call, async () => {
-          const peer = peerOf(group.status(), call.params.id);
-          requireCaughtUp(peer);
-          await group.changeMembership({ kind: 'promote', id: peer.id });
-          await checkpoints.spreadIfPossible();
-          return new Answer(200, { id: peer.id, url: peer.url, role: 'follower' });
-        });
+        return requests.byLeader(
+          call,
+          async () => {
+            const peer = peerOf(group.status(), call.params.id);
+            requireCaughtUp(peer);
+            await group.changeMembership({ kind: 'promote', id: peer.id });
+            await checkpoints.spreadIfPossible();
+            return new Answer(200, { id: peer.id, url: peer.url, role: 'follower' });
+          },
+          { answerMsMax: COPYING_MS_MAX },
+        );
       },
     }),
     clusterRoute({
@@ -140,20 +146,24 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       tag,
       access: 'key',
       success: { 200: memberRemovedSchema },
-      errors: ['member_not_found', ...memberErrors],
+      errors: ['member_not_found', 'storage_unavailable', ...memberErrors],
       isAudited: true,
       handle: (call) => {
         requireGroup();
-        return requests.byLeader(call, async () => {
-          const id = removable(group.status(), call.params.id, group.state.members);
-          // One that is gone has nothing that could still be saved.
-          if (isReachable(group.status(), id)) await checkpoints.spread(id);
-          else await checkpoints.spreadIfPossible(id);
-          await group.changeMembership({ kind: 'remove', id });
-          await group.propose({ type: 'RemoveMember', payload: { id } }, undefined);
-          await checkpoints.spreadIfPossible();
-          return new Answer(200, { removed: true });
-        });
+        return requests.byLeader(
+          call,
+          async () => {
+            const id = removable(group.status(), call.params.id, group.state.members);
+            // One that is gone has nothing that could still be saved.
+            if (isReachable(group.status(), id)) await checkpoints.spread(id);
+            else await checkpoints.spreadIfPossible(id);
+            await group.changeMembership({ kind: 'remove', id });
+            await group.propose({ type: 'RemoveMember', payload: { id } }, undefined);
+            await checkpoints.spreadIfPossible();
+            return new Answer(200, { removed: true });
+          },
+          { answerMsMax: COPYING_MS_MAX },
+        );
       },
     }),
     clusterRoute({

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
-import { drainedSchema, drainRequestSchema, workerDeletedSchema, workerSchema } from '../../../shared/protocol/cluster.ts';
+import { drainedSchema, drainingSchema, drainRequestSchema, workerDeletedSchema, workerSchema } from '../../../shared/protocol/cluster.ts';
 import {
   heartbeatAnswerSchema,
   heartbeatRequestSchema,
@@ -12,9 +12,9 @@ import {
 } from '../../../shared/protocol/membership.ts';
 import type { Heartbeats } from '../../liveness/heartbeats.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { Worker } from '../../state/cluster-state.ts';
+import type { ClusterState, Worker } from '../../state/cluster-state.ts';
 import { placementsOn, requireWorker, workersOf } from '../../state/queries.ts';
-import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { workerWire } from '../worker-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
@@ -32,6 +32,16 @@ export interface WorkerRoutesOptions {
   readonly heartbeatTimeoutMs: number;
   /** The URLs of all members, for whoever sends a request. */
   readonly coordinators: (request: FastifyRequest) => string[];
+}
+
+interface Draining {
+  readonly id: string;
+  /** How many placements it had. */
+  readonly before: number;
+  /** Where in the log it stands that it is to be drained. */
+  readonly from: number;
+  /** How long the answer waits. */
+  readonly seconds?: number | undefined;
 }
 
 /** Workers: they say that they are there, and people ask after them. */
@@ -127,6 +137,19 @@ function inspectionRoutes({ requests, controller }: WorkerRoutesOptions): readon
 
 function departureRoutes({ requests, controller }: WorkerRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
+  const drained = async ({ id, before, from, seconds = DRAIN_SECONDS_DEFAULT }: Draining): Promise<Static<typeof drainedSchema>> => {
+    const isOver = ({ index, workers }: ClusterState): boolean => index >= from && workers.get(id)?.status !== 'draining';
+    await controller.until(isOver, seconds * 1_000);
+    if (group.state.index < from) {
+      throw new CepError('outcome_unknown', `this member does not know yet what has become of worker '${id}', which is drained`, {
+        hint: 'ask again, or ask another member',
+      });
+    }
+    const left = placementsOn(group.state, id).map((placement) => placement.id);
+    // With nothing left it may be stopped, also before the state says `drained`.
+    if (left.length > 0 && group.state.workers.get(id)?.status === 'draining') throw incomplete(id, left);
+    return { worker_id: id, pipelines_migrated: Math.max(0, before - left.length), status: 'drained' };
+  };
   return [
     clusterRoute({
       method: 'POST',
@@ -137,27 +160,24 @@ function departureRoutes({ requests, controller }: WorkerRoutesOptions): readonl
       access: 'key',
       body: drainRequestSchema,
       isBodyOptional: true,
-      success: { 200: drainedSchema },
+      success: { 200: drainedSchema, 202: drainingSchema },
       errors: ['worker_not_found', 'drain_incomplete', 'transition_refused', ...leaderErrors],
       isAudited: true,
-      handle: (call) =>
-        requests.byLeader(call, async () => {
+      handle: async (call) => {
+        const before = placementsOn(group.state, call.params.id).length;
+        const answered = await requests.byLeader(call, async () => {
           const { id, status, incarnation } = requireWorker(group.state, call.params.id);
-          const before = placementsOn(group.state, id).length;
           if (status !== 'draining' && status !== 'drained') {
             await group.propose({ type: 'SetWorkerStatus', payload: { id, incarnation, status: 'draining' } }, undefined);
           }
-          const withinMs = (call.body.timeout_secs ?? DRAIN_SECONDS_DEFAULT) * 1_000;
-          await controller.until(({ workers }) => workers.get(id)?.status !== 'draining', withinMs);
-          const left = placementsOn(group.state, id);
-          // With nothing left it may be stopped, also before the state says `drained`.
-          if (left.length > 0 && group.state.workers.get(id)?.status === 'draining')
-            throw incomplete(
-              id,
-              left.map((placement) => placement.id),
-            );
-          return new Answer(200, { worker_id: id, pipelines_migrated: before - left.length, status: 'drained' });
-        }),
+          return new Answer(202, { worker_id: id, status: 'draining' }, { [indexHeader]: String(group.state.index) });
+        });
+        // The member that was asked waits, whoever leads.
+        if (answered.status >= 300 || requests.isForwarded(call)) return answered;
+        const from = Number(answered.headers[indexHeader] ?? 0);
+        const { timeout_secs: seconds } = call.body;
+        return new Answer(200, await drained({ id: call.params.id, before, from, seconds }));
+      },
     }),
     clusterRoute({
       method: 'DELETE',

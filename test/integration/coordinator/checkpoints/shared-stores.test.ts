@@ -58,7 +58,7 @@ describe.each(stores)('%s', (_, storeOf) => {
     expect(textOf(await storeOf().read(name, crc32c(bytesOf('state'))))).toBe('state');
   });
 
-  it('removes what came before a checkpoint, and all of a group, and nothing else', async () => {
+  it('removes what came before a checkpoint, and what is garbage of a group or of all, and nothing else', async () => {
     const store = storeOf();
     const write = (id: string, epoch: number, sequence: number) =>
       store.write({ placementId: id, epoch, sequence }, bytesOf(`${sequence}`));
@@ -73,8 +73,12 @@ describe.each(stores)('%s', (_, storeOf) => {
       '10',
       '1',
     ]);
-    await store.removeGroup('g3');
-    expect([await left('g3:p:0', 10), await left('g3:q:0', 1), await left('g33:p:0', 1)]).toEqual([undefined, undefined, '1']);
+    await store.sweep(({ sequence }) => sequence < 10, 'g3');
+    expect([await left('g3:p:0', 10), await left('g3:q:0', 1), await left('g33:p:0', 1)]).toEqual(['10', undefined, '1']);
+    await store.sweep(({ epoch, sequence }) => epoch === 5 && sequence === 10, 'g3');
+    expect([await left('g3:p:0', 10), await left('g33:p:0', 1)]).toEqual([undefined, '1']);
+    await store.sweep(({ folder }) => folder.startsWith('g33-'));
+    expect(await left('g33:p:0', 1)).toBeUndefined();
   });
 });
 
@@ -113,7 +117,7 @@ it('signs requests as Signature Version 4 is written down', async () => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   await bucket({ url: `http://127.0.0.1:${port}` }).write({ placementId, epoch: 1, sequence: 2 }, bytesOf('state'));
-  await bucket({ url: `http://127.0.0.1:${port}` }).removeGroup('g1');
+  await bucket({ url: `http://127.0.0.1:${port}` }).sweep(() => true, 'g1');
   server.close();
   expect(asked.map(({ method }) => method)).toEqual(['PUT', 'GET']);
   for (const [at, body] of ['state', ''].entries()) {

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
+import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
+import { Replica } from '../../../../coordinator/cluster/replica.ts';
+import type { MembershipChange, RaftPeerStatus, RaftStatus } from '../../../../coordinator/raft/group.ts';
+import type { Command } from '../../../../coordinator/state/commands.ts';
+import { crc32c } from '../../../../shared/checksum/crc32c.ts';
+import { Coordinator, coordinatorKey } from '../../../contract/coordinator.ts';
+import { ask } from '../../../contract/declared-answer.ts';
+
+const bytes = new TextEncoder().encode('state');
+const closedUrl = 'http://127.0.0.1:9';
+const source = 'stream S = Login .emit(user: user)';
+
+/** Leads a group whose other members are where the test says, and which agrees at once. */
+class Leader extends MemoryMember {
+  others: RaftPeerStatus[] = [];
+
+  override status(): RaftStatus {
+    const status = super.status();
+    return { ...status, peers: [...status.peers, ...this.others] };
+  }
+
+  override async changeMembership(change?: MembershipChange): Promise<void> {
+    this.others = this.others.filter(({ id }) => id !== change?.id);
+  }
+}
+
+let leader: Leader;
+let group: GroupMember;
+let asked: Coordinator;
+/** Members 2 and 3. */
+let others: Coordinator[];
+
+beforeEach(async () => {
+  const replica = new Replica();
+  leader = new Leader({ nodeId: 1, url: closedUrl, state: replica });
+  group = new GroupMember({ member: leader, replica, clock: () => 0 });
+  asked = await Coordinator.start({ group, isGroup: true });
+  others = [await Coordinator.start(), await Coordinator.start()];
+  leader.others = [peer(2, others[0]?.url), peer(3, others[1]?.url), { ...peer(4), isReachable: false }];
+});
+
+afterEach(async () => {
+  await Promise.all([asked, ...others].map((one) => one.close()));
+});
+
+function peer(id: number, url = closedUrl): RaftPeerStatus {
+  return { id, url, role: 'voter', isReachable: true, formatMax: undefined, matchIndex: 0, lag: 0 };
+}
+
+/** A checkpoint of each pipeline, on the members that it is said to be on; gives the paths of their bytes. */
+async function withCheckpoints(holders: Readonly<Record<string, readonly number[]>>): Promise<Record<string, string>> {
+  const agree = async (command: Command) =>
+    (await group.propose(command, undefined)).value as { readonly id: string; readonly epoch: number };
+  const worker = { id: 'w1', incarnation: 'i1' };
+  await agree({ type: 'RegisterWorker', payload: { ...worker, address: closedUrl, version: '1', cpuCores: 1, pipelinesMax: 0 } });
+  await agree({ type: 'SetWorkerStatus', payload: { ...worker, status: 'ready' } });
+  const pipelines = Object.keys(holders).map((name) => ({ name, source, replicas: 1 }));
+  const { id } = await agree({ type: 'CreateGroup', payload: { name: 'g', pipelines, routes: [] } });
+  const paths: Record<string, string> = {};
+  for (const [name, ids] of Object.entries(holders)) {
+    const placementId = `${id}:${name}:0`;
+    const { epoch } = await agree({ type: 'AssignPlacement', payload: { id: placementId, workerId: 'w1' } });
+    const locations = ids.map((one) => `node-${one}`);
+    const manifest = { sequence: 1, bytes: bytes.length, checksum: crc32c(bytes), locations, received: {} };
+    await agree({ type: 'CommitCheckpoint', payload: { placementId, epoch, ...manifest } });
+    paths[name] = `/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/1`;
+  }
+  return paths;
+}
+
+/** As a member asks another one, which then answers for itself. */
+function askMember(method: string, member: Coordinator | undefined, path: string | undefined) {
+  const headers = { 'x-cep-member': '1', 'content-type': 'application/octet-stream' };
+  return ask({ method, url: `${member?.url}${path}`, key: coordinatorKey, headers, ...(method === 'PUT' ? { body: bytes } : {}) });
+}
+
+it('a checkpoint that nobody has keeps no other one from being copied, nor a member from being removed', async () => {
+  const paths = await withCheckpoints({ first: [4, 5], kept: [1, 2], last: [2, 5] });
+  for (const member of [asked, others[0]]) await askMember('PUT', member, paths.kept);
+  expect(await asked.request('DELETE', '/api/v1/cluster/raft/members/4')).toMatchObject({ status: 200, body: { removed: true } });
+  expect(await asked.request('DELETE', '/api/v1/cluster/raft/members/2')).toMatchObject({ status: 200, body: { removed: true } });
+  expect(await askMember('GET', others[1], paths.kept)).toMatchObject({ status: 200, text: 'state' });
+});
+
+it('a member that alone has checkpoints is not removed before they are copied, and those that cannot be are named', async () => {
+  const paths = await withCheckpoints({ first: [2], gone: [4, 5], kept: [1, 2], last: [2, 5] });
+  await askMember('PUT', asked, paths.kept);
+  leader.others = [peer(2), ...leader.others.slice(1)];
+  const refused = await asked.request('DELETE', '/api/v1/cluster/raft/members/2');
+  expect(refused).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
+  expect(refused.body.details.placements.map((id: string) => id.split(':')[1])).toEqual(['first', 'last']);
+  expect(await askMember('GET', others[1], paths.kept)).toMatchObject({ status: 200, text: 'state' });
+  leader.others = [peer(2, others[0]?.url), ...leader.others.slice(1)];
+  for (const name of ['first', 'last']) await askMember('PUT', others[0], paths[name]);
+  expect(await asked.request('DELETE', '/api/v1/cluster/raft/members/2')).toMatchObject({ status: 200 });
+  expect(await askMember('GET', others[1], paths.first)).toMatchObject({ status: 200, text: 'state' });
+});
