@@ -143,6 +143,14 @@ export const limits = {
   streamClientsPerTenantMax: 10_000,
   /** Output events of a pipeline that a stream can be resumed from. */
   outputRingEventsMax: 1_000,
+  /** The same, in characters of their JSON text; the oldest go first. */
+  outputRingCharsMax: 33_554_432,
+  /** Text of the output events of one request that are kept for its answer and for streams; of more the newest. */
+  requestOutputCharsMax: 67_108_864,
+  /** Text of the alerts in one answer; one that holds fewer alerts than were asked for is as long. */
+  alertPageCharsMax: 4_194_304,
+  /** Text of the lines that a program said last; the oldest go first. What one request has it say beyond that is counted and left out. */
+  programLogCharsMax: 8_388_608,
 
   /** Events behind one alert of a watched pipeline that are kept beside it; of more the first and the last, half of each. */
   alertCausesMax: 64,
