@@ -77,6 +77,8 @@ export const limits = {
   tapLabelSetsMax: 1_000,
   /** Event types of one pipeline that are counted by name; events of further ones are counted as `other`. */
   countedTypesMax: 1_000,
+  /** Name of an event type, or value of a label of `.tap`, that is counted by itself; what has a longer one is counted as `other`. */
+  countedNameCharsMax: 256,
 
   /** Rows that wait at a time to be handed from stream to stream for one event; further ones are failures of their stream. */
   rowsWaitingMax: 1_000_000,
