@@ -77,6 +77,8 @@ export const limits = {
   tapLabelSetsMax: 1_000,
   /** Event types of one pipeline that are counted by name; events of further ones are counted as `other`. */
   countedTypesMax: 1_000,
+  /** Name of an event type, or value of a label of `.tap`, that is counted by itself; what has a longer one is counted as `other`. */
+  countedNameCharsMax: 256,
 
   /** Rows that wait at a time to be handed from stream to stream for one event; further ones are failures of their stream. */
   rowsWaitingMax: 1_000_000,
@@ -127,7 +129,7 @@ export const limits = {
   pageEntriesMax: 1_000,
   /** Time for which the answer to an `Idempotency-Key` is kept. */
   idempotencyMsMax: 600_000,
-  /** Answers kept for idempotency keys, over all tenants; over it the oldest are forgotten. */
+  /** Answers kept for idempotency keys, of each pipeline to injections, and of a server to requests that create something; over it the oldest are forgotten. */
   idempotencyAnswersMax: 100_000,
   /** The same, in bytes. */
   idempotencyBytesMax: 67_108_864,
@@ -143,6 +145,14 @@ export const limits = {
   streamClientsPerTenantMax: 10_000,
   /** Output events of a pipeline that a stream can be resumed from. */
   outputRingEventsMax: 1_000,
+  /** The same, in characters of their JSON text; the oldest go first. */
+  outputRingCharsMax: 33_554_432,
+  /** Text of the output events of one request that are kept for its answer and for streams; of more the newest. */
+  requestOutputCharsMax: 67_108_864,
+  /** Text of the alerts in one answer; one that holds fewer alerts than were asked for is as long. */
+  alertPageCharsMax: 4_194_304,
+  /** Text of the lines that a program said last; the oldest go first. What one request has it say beyond that is counted and left out. */
+  programLogCharsMax: 8_388_608,
 
   /** Events behind one alert of a watched pipeline that are kept beside it; of more the first and the last, half of each. */
   alertCausesMax: 64,

@@ -17,12 +17,19 @@ export function checkText(key: ConfigKey, text: string): ValueCheck {
   return 'value' in checked || value === text ? checked : checkValue(key, text);
 }
 
+const flags: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
 function readText(key: ConfigKey, text: string): unknown {
   switch (key.type) {
     case 'string':
       return text;
     case 'boolean':
-      return { true: true, '1': true, false: false, '0': false }[text] ?? text;
+      return flags.get(text) ?? text;
     case 'integer':
       return /^-?\d+$/.test(text) ? Number(text) : text;
     case 'number':

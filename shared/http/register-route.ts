@@ -52,6 +52,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       isStream: route.textType === 'text/event-stream',
       isAudited: route.isAudited === true,
       sharedBy: route.sharedBy,
+      shareOf: route.shareOf,
       admit: admitting(route, options),
     },
     ...(body === undefined ? {} : { schema: { body } }),

@@ -33,6 +33,7 @@ declare module 'fastify' {
     isStream?: boolean;
     isAudited?: boolean;
     sharedBy?: string | undefined;
+    shareOf?: ((params: Readonly<Record<string, string>>) => string | undefined) | undefined;
     /** What the route asks of the caller before the body is read; rejects with the refusal. */
     admit?: ((request: FastifyRequest, reply: FastifyReply) => void | Promise<void>) | undefined;
     /** The name of the route in metrics. */
@@ -83,21 +84,24 @@ function admitInTurn<Caller>(
   const { isWebSocket, isStream, isProbe } = request.routeOptions.config;
   const admitNow = (): void => admit(request, reply, options, done);
   // Probes are few, and what keeps servers together: nobody is to wait because they are there.
-  if (request.caller === undefined || isWebSocket || isStream || isProbe) {
+  const name = isWebSocket || isStream || isProbe ? undefined : shareOf(request, callers);
+  if (name === undefined) {
     admitNow();
     return;
   }
-  const name = shareOf(request, callers.nameOf(request.caller as Caller));
   const turn = shares.enter(name, weightOf(request));
   reply.raw.once('close', () => shares.leave(name));
   if (turn === undefined) admitNow();
   else turn.then(() => orRefused(refusal(), done, admitNow), done);
 }
 
-/** Whose share of the thread a request is of. */
-function shareOf({ routeOptions, params }: FastifyRequest, caller: string): string {
-  const { sharedBy } = routeOptions.config;
-  return sharedBy === undefined ? caller : `${caller} ${(params as Readonly<Record<string, string>>)[sharedBy]}`;
+/** Whose share of the thread a request is of; undefined when it is nobody's. */
+function shareOf<Caller>(request: FastifyRequest, callers: Callers<Caller>): string | undefined {
+  const { sharedBy, shareOf: ownShareOf } = request.routeOptions.config;
+  const params = request.params as Readonly<Record<string, string>>;
+  if (request.caller === undefined) return ownShareOf?.(params);
+  const caller = callers.nameOf(request.caller as Caller);
+  return sharedBy === undefined ? caller : `${caller} ${params[sharedBy]}`;
 }
 
 /** What a request costs this thread, as a multiple of one with a small body. */

@@ -67,6 +67,8 @@ interface RouteFacts {
   readonly isPaced?: true;
   /** The parameter that says for whom the request is: what callers of one key ask for has a share of the thread for each value of it. */
   readonly sharedBy?: string;
+  /** Whose share of the thread a request is of that needs no key; undefined = nobody's, it is refused. @default such requests wait for no turn */
+  readonly shareOf?: (params: Readonly<Record<string, string>>) => string | undefined;
   /** Leaves a record of who did it. */
   readonly isAudited?: true;
   /** The key may also stand in the query as `api_key`, for clients that cannot send headers. */

@@ -1,6 +1,7 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../shared/limits.ts';
 import { hot, reading, Service } from './service.ts';
 
 let service: Service;
@@ -63,6 +64,21 @@ describe('GET /api/v1/alerts', () => {
     ]);
     expect(await shown('?limit=1')).toEqual([['first', 2, 33]]);
     expect(await shown(`?pipeline_id=${idOf(paths[1])}`)).toEqual([['second', 1, 32]]);
+  });
+
+  it('shows fewer where they are much text, and one of any size', async () => {
+    const { key } = await service.tenant();
+    const fields = Array.from({ length: 20 }, (_, at) => `f${at}: x`).join(', ');
+    const source = `event T:\n    x: str\nstream S = T.emit(${fields})\n`;
+    const path = await service.deploy(source, { key });
+    const shown = async (): Promise<readonly number[]> =>
+      (await service.get('/api/v1/alerts', { key })).body.alerts.map(({ sequence }: Shown) => sequence);
+    const event = (chars: number) => ({ event_type: 'T', fields: { x: 'x'.repeat(Math.ceil(chars / 20)) } });
+    const events = Array.from({ length: 5 }, () => event(limits.alertPageCharsMax / 3));
+    await service.post(`${path}/events-batch?outputs=false`, { events }, { key });
+    expect(await shown()).toEqual([5, 4]);
+    await service.post(`${path}/events-batch?outputs=false`, { events: [event(limits.alertPageCharsMax)] }, { key });
+    expect(await shown()).toEqual([6]);
   });
 
   it('shows no alerts of another tenant', async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { webhookRoutes } from '../../worker/server/routes/webhooks.ts';
 import type { Answer } from './declared-answer.ts';
 import { Service, serverKey } from './service.ts';
 
@@ -46,6 +47,14 @@ describe('a webhook', () => {
       body: { accepted: 2 },
     });
     expect(await last(path)).toEqual({ members: 5, total: 15 });
+  });
+
+  it('has a turn among those of its tenant, apart from requests with a key', async () => {
+    const path = await service.deploy(program(`secret: "${SECRET}"`));
+    const id = path.split('/').at(-1) as string;
+    const [{ shareOf } = { shareOf: undefined }] = webhookRoutes(service.runtime);
+    expect(shareOf?.({ id, connector: 'Hook' })).toBe('webhooks of default');
+    expect([shareOf?.({ id, connector: 'None' }), shareOf?.({ id: 'none', connector: 'Hook' })]).toEqual([undefined, undefined]);
   });
 
   it.each([

@@ -40,9 +40,10 @@ const tagBytes = 16;
  */
 export class CreatedAnswers {
   readonly #options: CreatedAnswersOptions;
-  readonly #window = new IdempotencyWindow<unknown>(() => 0);
+  readonly #window = new IdempotencyWindow<unknown>((answer) => JSON.stringify(answer)?.length ?? 0);
   /** Of processes before and this one; oldest first. */
   readonly #sealed = new Map<string, SealedAnswer>();
+  #sealedChars = 0;
 
   constructor(options: CreatedAnswersOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class CreatedAnswers {
   /** Takes in what a process before has kept. */
   load(kept: readonly SealedAnswer[]): void {
     const now = this.#options.elapsedMs();
-    for (const answer of kept) this.#sealed.set(answer.id, { ...answer, at: now });
+    for (const answer of kept) this.#put({ ...answer, at: now });
   }
 
   /** @throws CepError `idempotency_conflict`, and what the action throws, which is not kept */
@@ -61,6 +62,7 @@ export class CreatedAnswers {
     const known = this.#window.find(id, request.digest, now) ?? this.#opened(request, now);
     if (known !== undefined) return known as Promise<T>;
     const answer = action().then(async (given) => {
+      this.#window.complete(id, given);
       await this.#keep(request, now, given);
       return given;
     });
@@ -85,10 +87,10 @@ export class CreatedAnswers {
     const { storage, report } = this.#options;
     if (storage === null) return;
     const answer: SealedAnswer = { id: idOf(request), digest: request.digest, at, sealed: this.#seal(request, JSON.stringify(given)) };
-    this.#sealed.set(answer.id, answer);
+    this.#put(answer);
     try {
       await this.#forget(storage, at);
-      await storage.saveAnswer(answer);
+      if (this.#sealed.get(answer.id) === answer) await storage.saveAnswer(answer);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       report({ level: 'warn', message: 'Answer not kept; a repeat after a restart would not get it', fields: { reason } });
@@ -96,12 +98,26 @@ export class CreatedAnswers {
   }
 
   async #forget(storage: AnswerStorage, now: number): Promise<void> {
-    const ids = [...this.#sealed.values()].filter(({ at }, index) => {
-      const isOver = this.#sealed.size - index > limits.idempotencyAnswersMax;
-      return isOver || now - at >= limits.idempotencyMsMax;
-    });
-    for (const { id } of ids) this.#sealed.delete(id);
-    if (ids.length > 0) await storage.deleteAnswers(ids.map(({ id }) => id));
+    const ids: string[] = [];
+    for (const { id, at } of this.#sealed.values()) {
+      const isOver = this.#sealed.size > limits.idempotencyAnswersMax || this.#sealedChars > limits.idempotencyBytesMax;
+      if (!isOver && now - at < limits.idempotencyMsMax) continue;
+      this.#delete(id);
+      ids.push(id);
+    }
+    if (ids.length > 0) await storage.deleteAnswers(ids);
+  }
+
+  /** As the newest. */
+  #put(answer: SealedAnswer): void {
+    this.#delete(answer.id);
+    this.#sealed.set(answer.id, answer);
+    this.#sealedChars += answer.sealed.length;
+  }
+
+  #delete(id: string): void {
+    this.#sealedChars -= this.#sealed.get(id)?.sealed.length ?? 0;
+    this.#sealed.delete(id);
   }
 
   #seal(request: OnceRequest, text: string): string {

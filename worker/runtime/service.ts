@@ -423,7 +423,7 @@ export interface Follower {
   readonly onEnd: (reason: 'deleted' | 'shutdown') => void;
 }
 
-/** A place in the newest 1,000 outputs of a pipeline. It holds no outputs itself, so a slow reader costs nothing and misses some. */
+/** A place in the newest outputs of a pipeline, 1,000 or as many as fit in `outputRingCharsMax`. It holds no outputs itself, so a slow reader costs nothing and misses some. */
 export interface OutputCursor {
   /** The sequence of the output that it stands behind: what it read last, or else where it began. */
   readonly position: number;

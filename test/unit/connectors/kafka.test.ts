@@ -56,6 +56,11 @@ describe('the partitions of a group', () => {
     expect(Object.fromEntries(shareOut(members, partitions))).toEqual({ a: { x: [0, 2], y: [0, 1] }, b: { x: [1] }, c: { z: [0] } });
   });
 
+  it('of a topic with any name are shared out', () => {
+    const members = new Map([['a', { topics: ['constructor'] }]]);
+    expect(shareOut(members, new Map([['constructor', [0, 1]]])).get('a')).toEqual({ constructor: [0, 1] });
+  });
+
   it('are shared out in the same way whatever order members and partitions come in', () => {
     const one = shareOut(
       new Map([

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../../shared/limits.ts';
 import { OutputRing } from '../../../worker/runtime/pipelines/output-ring.ts';
 import type { Follower, Output, OutputCursor } from '../../../worker/runtime/service.ts';
 
-const output = (sequence: number): Output => ({
+const output = (sequence: number, fieldsJson = '{}'): Output => ({
   sequence,
   id: `o${sequence}`,
   stream: 'S',
   eventType: 'S',
   timestamp: 0,
-  fieldsJson: '{}',
+  fieldsJson,
   eventIndex: 0,
 });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -86,6 +87,21 @@ describe('the ring of outputs', () => {
     ring.skip(100);
     ring.push(output(2_601));
     expect(read()).toBe('gap 1090, 2601-2601');
+  });
+
+  it('keeps no more text than it may: the oldest go, and one that is more by itself', () => {
+    const ring = filled(3);
+    const quarter = 'x'.repeat(limits.outputRingCharsMax / 4);
+    for (let n = 4; n <= 8; n++) ring.push(output(n, quarter));
+    expect(follow(ring, { after: 0 }).read()).toBe('gap 4, 5-8');
+    ring.push(output(9));
+    expect(follow(ring, { after: 0 }).read()).toBe('gap 5, 6-9');
+    ring.push(output(10, 'x'.repeat(limits.outputRingCharsMax + 1)));
+    expect(follow(ring, { after: 0 }).read()).toBe('gap 10, ');
+    for (let n = 11; n <= 14; n++) ring.push(output(n, quarter));
+    ring.skip(1);
+    for (let n = 16; n <= 19; n++) ring.push(output(n, quarter));
+    expect(follow(ring, { after: 0 }).read()).toBe('gap 15, 16-19');
   });
 
   it('tells its end to those who follow, to later ones too, and to nobody who closed', async () => {

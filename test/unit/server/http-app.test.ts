@@ -66,6 +66,15 @@ const routes: Route<Person>[] = [
   }),
   route({
     ...facts,
+    method: 'POST',
+    path: '/hooks/{id}',
+    operation: 'hook',
+    access: 'signature',
+    shareOf: ({ id }) => (id === 'unknown' ? undefined : `hooks of ${id}`),
+    handle: () => ({ taken: true }),
+  }),
+  route({
+    ...facts,
     method: 'DELETE',
     path: '/all',
     operation: 'deleteAll',
@@ -236,7 +245,7 @@ describe('a route', () => {
     },
   );
 
-  it('has a share of the thread for its caller, or for each value of the parameter that it names', async () => {
+  it('has a share of the thread for its caller, for each value of the parameter that it names, or for whom it says where it needs no key', async () => {
     const sharers: string[] = [];
     class TellingShares extends RequestShares {
       override enter(name: string, weight: number): undefined | Promise<void> {
@@ -248,9 +257,10 @@ describe('a route', () => {
     for (const url of ['/mine/1', '/things/a/parts', '/things/b/parts']) {
       expect((await app.inject({ url, headers: ann })).statusCode).toBe(200);
     }
+    for (const url of ['/hooks/ann', '/hooks/unknown']) expect((await app.inject({ method: 'POST', url })).statusCode).toBe(200);
     // Monitors and the processes of a cluster make nobody wait.
     expect((await app.inject({ url: '/scrape', headers: { 'x-api-key': 'key-of-root' } })).statusCode).toBe(200);
-    expect(sharers).toEqual(['ann', 'ann a', 'ann b']);
+    expect(sharers).toEqual(['ann', 'ann a', 'ann b', 'hooks of ann']);
   });
 
   it('takes the key from the query only where it says so', async () => {

@@ -159,7 +159,8 @@ export class KafkaSource implements Source {
     const { topic } = this.#options;
     consumer.on(consumer.events.CRASH, ({ payload }) => fail(payload.error));
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      this.#begin(session, payload.memberAssignment[topic] ?? []).then(connected, (error: unknown) => {
+      const { memberAssignment: own } = payload;
+      this.#begin(session, Object.hasOwn(own, topic) ? (own[topic] ?? []) : []).then(connected, (error: unknown) => {
         if (!rebalances.has(refusalOf(error))) fail(error);
       });
     });

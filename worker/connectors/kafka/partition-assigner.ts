@@ -71,7 +71,7 @@ export function shareOut(
     const readerOf = replicas.every((one) => one !== undefined) ? (id: number) => readers[newestOf(replicas, id)] : inTurn;
     for (const id of [...ids].sort((a, b) => a - b)) {
       const share = shares.get(readerOf(id) ?? '') ?? {};
-      share[topic] = [...(share[topic] ?? []), id];
+      share[topic] = [...(Object.hasOwn(share, topic) ? (share[topic] ?? []) : []), id];
     }
   }
   return shares;

@@ -20,6 +20,7 @@ import { explainStream } from '../trace/explain-stream.ts';
 import type { Explanation } from '../trace/explanation.ts';
 import { advanceThrough, Chain, savedChain } from './chain.ts';
 import { inFormat } from './earlier-forms.ts';
+import { LabelSets } from './label-sets.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
 import { inputsOf } from './plan-inputs.ts';
@@ -37,6 +38,8 @@ const savedCounters = record({
   runsDropped: mapOf(count),
   taps: mapOf(count),
 });
+
+const RUN_DROP_REASONS: ReadonlySet<string> = new Set(['max_runs', 'max_closure', 'subsets_limit']);
 
 /** `basis`: what all state of the stream depends on. `fingerprint`: of what the state of its source depends on. */
 export const savedStream = record({ basis: text, fingerprint: text, source: anyValue, chain: savedChain, counters: savedCounters });
@@ -264,8 +267,9 @@ export class StreamNode implements FusedNode {
 
   #loadCounters({ runsDropped, taps, ...others }: Saved<typeof savedCounters>): void {
     Object.assign(this.counters, others);
-    if (runsDropped.size > 0) this.counters.runsDropped = new Map(runsDropped);
-    if (taps.size > 0) this.counters.taps = new Map(taps);
+    const dropped = Array.from(runsDropped).filter(([reason]) => RUN_DROP_REASONS.has(reason));
+    if (dropped.length > 0) this.counters.runsDropped = new Map(dropped);
+    if (taps.size > 0) this.counters.taps = LabelSets.load(taps);
   }
 
   /** Of what all state of this stream depends on: its key, and whether it sees rows in event-time order. */

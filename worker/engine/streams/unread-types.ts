@@ -1,13 +1,14 @@
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
+import { NamedCounts } from './named-counts.ts';
 import { inputsOf } from './plan-inputs.ts';
 
-/** Types that are counted by name; events of further ones count together. */
+/** Types that are counted by name; events of further ones, and of those with long names, count together. */
 const NAMED_MAX = 100;
 
 /** Events of types that no stream reads: taken, counted, and without effect but on time. */
 export class UnreadTypes {
-  #byType = new Map<string, number>();
+  readonly #byType = new NamedCounts(NAMED_MAX);
   #events = 0;
 
   /** Those of all types. */
@@ -17,18 +18,17 @@ export class UnreadTypes {
 
   /** In the order in which the types first came; of the first hundred types. */
   get byType(): ReadonlyMap<string, number> {
-    return this.#byType;
+    return this.#byType.all;
   }
 
   add(type: string): void {
     this.#events++;
-    const count = this.#byType.get(type);
-    if (count !== undefined || this.#byType.size < NAMED_MAX) this.#byType.set(type, (count ?? 0) + 1);
+    this.#byType.add(type);
   }
 
   load(events: number, byType: ReadonlyMap<string, number>): void {
     this.#events = events;
-    this.#byType = new Map(byType);
+    this.#byType.load(byType);
   }
 }
 

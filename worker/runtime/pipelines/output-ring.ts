@@ -1,13 +1,14 @@
 import { limits } from '../../../shared/limits.ts';
 import type { Follower, Output, OutputCursor } from '../service.ts';
 
-/** The newest outputs of a pipeline, and those who follow them. Followers are told at the end of a turn, all that were waiting. */
+/** The newest outputs of a pipeline, bounded in number and characters, and those who follow them. Followers are told at the end of a turn, all that were waiting. */
 export class OutputRing {
   readonly #slots: (Output | undefined)[] = new Array<Output | undefined>(limits.outputRingEventsMax);
   readonly #waiting = new Set<Cursor>();
   readonly #cursors = new Set<Cursor>();
   #last: number;
   #kept = 0;
+  #chars = 0;
   #isNotifying = false;
   #end: 'deleted' | 'shutdown' | undefined;
 
@@ -21,22 +22,25 @@ export class OutputRing {
   }
 
   set last(sequence: number) {
+    this.#forgetAll();
     this.#last = sequence;
-    this.#kept = 0;
   }
 
   /** Outputs that are not kept: their sequence numbers are used up. */
   skip(count: number): void {
     if (count === 0) return;
+    this.#forgetAll();
     this.#last += count;
-    this.#kept = 0;
   }
 
   /** `output.sequence` must be the one behind the last. */
   push(output: Output): void {
+    if (this.#kept === this.#slots.length) this.#forgetOldest();
     this.#last = output.sequence;
     this.#slots[output.sequence % this.#slots.length] = output;
-    if (this.#kept < this.#slots.length) this.#kept++;
+    this.#kept++;
+    this.#chars += sizeOf(output);
+    while (this.#chars > limits.outputRingCharsMax) this.#forgetOldest();
     if (this.#waiting.size > 0) this.#notifySoon();
   }
 
@@ -71,6 +75,17 @@ export class OutputRing {
     this.#cursors.delete(cursor);
   }
 
+  #forgetOldest(): void {
+    const slot = this.first % this.#slots.length;
+    this.#chars -= sizeOf(this.#slots[slot] as Output);
+    this.#slots[slot] = undefined;
+    this.#kept--;
+  }
+
+  #forgetAll(): void {
+    while (this.#kept > 0) this.#forgetOldest();
+  }
+
   #notifySoon(): void {
     if (this.#isNotifying) return;
     this.#isNotifying = true;
@@ -81,6 +96,10 @@ export class OutputRing {
       for (const cursor of waiting) cursor.notify();
     });
   }
+}
+
+function sizeOf({ fieldsJson, causesJson }: Output): number {
+  return fieldsJson.length + (causesJson?.length ?? 0);
 }
 
 class Cursor implements OutputCursor {

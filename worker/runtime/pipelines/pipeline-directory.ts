@@ -119,10 +119,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#changes.run(tenant, begun, waiting);
   }
 
-  /** Nothing of the pipeline is kept when it does not start. */
+  /** Nothing of the pipeline is kept when it does not start, or when its tenant is deleted meanwhile: a tenant goes with what is hosted by then. */
   async #launch(pipeline: HostedPipeline): Promise<void> {
+    const { tenants } = this.#context;
+    tenants.account(pipeline.tenantId);
     try {
       await pipeline.launch();
+      tenants.account(pipeline.tenantId);
     } catch (error) {
       // Where the storage refuses its deletion too it has to end all the same.
       await pipeline.delete().catch(() => pipeline.abandon(new CepError('pipeline_not_running', 'the pipeline did not start')));
@@ -322,9 +325,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
       this.#context.report({ level: 'info', message: 'Pipeline deleted', fields: { pipeline: id, name: pipeline.name, tenant } });
   }
 
-  /** All pipelines of a tenant. */
+  /** All pipelines of a tenant, but those that somebody else deletes sooner. */
   async deleteAll(tenant: string): Promise<void> {
-    for (const pipeline of this.hosted()) if (pipeline.tenantId === tenant) await this.#delete(tenant, pipeline.id);
+    const ids = this.hosted().flatMap(({ id, tenantId }) => (tenantId === tenant ? [id] : []));
+    for (const id of ids) if (this.#pipelines.has(id)) await this.#delete(tenant, id);
   }
 
   /** At once, because a delete behind it cuts it short. It needs a start before each, and those take turns. */

@@ -103,6 +103,7 @@ export class PipelineTally {
 
   #metricsOf(counters: CountersReply): TallyMetrics {
     const { streams, eventsIncomplete, eventsLate, eventsUnread, unreadTypes, watermark, incompleteFields } = counters;
+    const { nearestTypes } = this.#counters;
     const sum = (of: (stream: StreamMetrics) => number): number => streams.reduce((total, stream) => total + of(stream), 0);
     return {
       ...this.counts(),
@@ -112,7 +113,7 @@ export class PipelineTally {
       unreadTypes: Object.entries(unreadTypes).map(([type, events]) => ({
         type,
         events,
-        nearest: this.#counters.nearestTypes[type] ?? null,
+        nearest: Object.hasOwn(nearestTypes, type) ? (nearestTypes[type] ?? null) : null,
       })),
       watermark,
       incompleteFields,

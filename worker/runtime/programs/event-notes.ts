@@ -1,5 +1,6 @@
 import { meantMember } from '../../../shared/events/unknown-members.ts';
 import type { EngineCounters } from '../../engine/engine.ts';
+import { NamedCounts } from '../../engine/streams/named-counts.ts';
 import { type UnreadType, unreadTypes } from '../../engine/streams/unread-types.ts';
 
 /** A member of events that means nothing. */
@@ -37,8 +38,8 @@ export function unknownMembers(counts: Iterable<readonly [member: string, events
 export class CollectedNotes {
   readonly #lateBefore: number;
   #unread = 0;
-  readonly #unreadTypes = new Map<string, number>();
-  readonly #unknown = new Map<string, number>();
+  readonly #unreadTypes = new NamedCounts(NAMED_MAX);
+  readonly #unknown = new NamedCounts(NAMED_MAX);
   #incomplete = 0;
   readonly #fields = new Map<string, { readonly type: string; readonly field: string; events: number }>();
 
@@ -49,15 +50,11 @@ export class CollectedNotes {
 
   unread(type: string, events: number): void {
     this.#unread += events;
-    const count = this.#unreadTypes.get(type);
-    if (count !== undefined || this.#unreadTypes.size < NAMED_MAX) this.#unreadTypes.set(type, (count ?? 0) + events);
+    this.#unreadTypes.add(type, events);
   }
 
   unknownMembers(names: readonly string[]): void {
-    for (const name of names) {
-      const count = this.#unknown.get(name);
-      if (count !== undefined || this.#unknown.size < NAMED_MAX) this.#unknown.set(name, (count ?? 0) + 1);
-    }
+    for (const name of names) this.#unknown.add(name);
   }
 
   incomplete(type: string, fields: readonly string[]): void {
@@ -72,7 +69,7 @@ export class CollectedNotes {
 
   /** Whether there is something to tell. `eventsLate`: what the engine has counted by now. */
   isSome(eventsLate: number): boolean {
-    return eventsLate - this.#lateBefore + this.#unread + this.#incomplete + this.#unknown.size > 0;
+    return eventsLate - this.#lateBefore + this.#unread + this.#incomplete + this.#unknown.all.size > 0;
   }
 
   /** `read`: the event types that some stream reads. */
@@ -81,8 +78,8 @@ export class CollectedNotes {
       late: eventsLate - this.#lateBefore,
       watermark: time,
       unread: this.#unread,
-      unreadTypes: unreadTypes(this.#unreadTypes, read),
-      unknownMembers: unknownMembers(this.#unknown),
+      unreadTypes: unreadTypes(this.#unreadTypes.all, read),
+      unknownMembers: unknownMembers(this.#unknown.all),
       incomplete: this.#incomplete,
       incompleteFields: [...this.#fields.values()],
     };

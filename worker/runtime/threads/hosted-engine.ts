@@ -5,11 +5,12 @@ import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import { createEngine } from '../../engine/create-engine.ts';
 import type { Engine, EngineHost, EngineSnapshot, LookupRequest, RestoreReport, StreamCounters } from '../../engine/engine.ts';
+import { isCountedByName, NamedCounts } from '../../engine/streams/named-counts.ts';
 import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { modelsOutside, planOf, summaryOf } from '../programs/check-program.ts';
-import { type CheckpointDocument, type DocumentEngine, documentText } from '../programs/checkpoint-document.ts';
+import { type CheckpointDocument, type DocumentEngine, documentText, type SavedEventCounts } from '../programs/checkpoint-document.ts';
 import { CollectedNotes, type EventNotes } from '../programs/event-notes.ts';
 import { explanationJson } from '../programs/explanation-json.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
@@ -48,7 +49,7 @@ export class HostedEngine {
   readonly #models: Models | undefined;
   readonly #idle: IdleSources;
   readonly #strict: boolean;
-  #eventsByType = new Map<string, number>();
+  readonly #eventsByType = new NamedCounts(limits.countedTypesMax, OTHER_TYPES);
   #incomplete = new Map<string, Map<string, number>>();
   /** Event types that some stream reads. */
   readonly #read: ReadonlySet<string>;
@@ -168,9 +169,7 @@ export class HostedEngine {
 
   #count(type: string, more: number): void {
     if (!this.#read.has(type)) this.#notes.unread(type, more);
-    const counted = this.#eventsByType;
-    const name = counted.has(type) || counted.size < limits.countedTypesMax ? type : OTHER_TYPES;
-    counted.set(name, (counted.get(name) ?? 0) + more);
+    this.#eventsByType.add(type, more);
   }
 
   #countIncomplete(type: string, incomplete: readonly string[]): void {
@@ -189,15 +188,15 @@ export class HostedEngine {
 
   #documentEngine(format?: number): DocumentEngine {
     const incomplete = Array.from(this.#incomplete, ([type, fields]) => [type, byName(fields)] as const);
-    const counts = { types: byName(this.#eventsByType), incomplete: byName(new Map(incomplete)) };
+    const counts = { types: byName(this.#eventsByType.all), incomplete: byName(new Map(incomplete)) };
     return { ...this.#engine.snapshot(format), idle_sources: this.#idle.save(), event_counts: counts };
   }
 
   load(saved: DocumentEngine): RestoreReport {
     const report = this.#engine.restore(saved satisfies EngineSnapshot);
     this.#idle.load(saved.idle_sources);
-    this.#eventsByType = new Map(saved.event_counts?.types);
-    this.#incomplete = new Map(saved.event_counts?.incomplete.map(([type, fields]) => [type, new Map(fields)]));
+    this.#eventsByType.load(saved.event_counts?.types ?? []);
+    this.#incomplete = incompleteOf(saved.event_counts?.incomplete ?? []);
     return report;
   }
 
@@ -266,7 +265,7 @@ export class HostedEngine {
       nearestTypes: this.#nearestTypes(byType.keys()),
       watermark: time,
       streams: Array.from(streams, ([name, counters]) => streamMetrics(name, counters)),
-      eventsByType: Object.fromEntries(this.#eventsByType),
+      eventsByType: Object.fromEntries(this.#eventsByType.all),
       incompleteFields: Object.fromEntries(Array.from(this.#incomplete, ([type, fields]) => [type, Object.fromEntries(fields)])),
     };
   }
@@ -296,8 +295,21 @@ const silentHost: EngineHost = {
   score: () => undefined,
 };
 
-/** Counts events of types that are too many to count each. */
+/** Counts events of types that are too many, or have too long a name, to count each. */
 const OTHER_TYPES = 'other';
+
+/** Programs bound what is missing in their events, but what was saved may be anybody's. */
+function incompleteOf(saved: SavedEventCounts['incomplete']): Map<string, Map<string, number>> {
+  const incomplete = new Map<string, Map<string, number>>();
+  let room: number = limits.streamFieldsMax;
+  for (const [type, fields] of saved) {
+    if (!isCountedByName(type)) continue;
+    const counted = fields.filter(([field]) => isCountedByName(field)).slice(0, room);
+    room -= counted.length;
+    if (counted.length > 0) incomplete.set(type, new Map(counted));
+  }
+  return incomplete;
+}
 
 function streamMetrics(name: string, counters: StreamCounters): StreamMetrics {
   const { eventsIn, eventsOut, late, failures, suppressed, runsActive, rowsWaiting, runsDropped, taps } = counters;

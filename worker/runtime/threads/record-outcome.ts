@@ -1,6 +1,7 @@
 import type { OutputEvent } from '../../../shared/events/event.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { toJson } from '../../../shared/events/text.ts';
+import { limits } from '../../../shared/limits.ts';
 import type { Causes, DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
 import { causesJson } from './causes-json.ts';
 import { fieldsJson } from './fields-json.ts';
@@ -21,11 +22,15 @@ export class RecordOutcome {
   readonly #deadLetters: SentDeadLetter[] = [];
   readonly #log: SentLogEntry[] = [];
   #logLines = 0;
+  #logChars = 0;
+  #isLogFull = false;
   readonly #problems: RecordProblem[] = [];
   readonly #started = performance.now();
   #outputs = emptyColumns();
   /** By output, or empty where nobody watches. */
   #causes: string[] = [];
+  /** Of the text of the outputs. */
+  #chars = 0;
   #skipped = 0;
   #eventIndex = -1;
   events = 0;
@@ -66,15 +71,18 @@ export class RecordOutcome {
 
   output({ stream, type, time, fields }: OutputEvent, causes?: Causes): void {
     const ordinal = this.#next(`o${stream}`);
-    // Of outputs that nobody reads only the newest are kept, dropped in large pieces.
-    if (this.#outputs.time.length >= 2 * this.#outputsMax + 16) this.#drop();
+    const text = fieldsJson(fields);
+    const causesText = causes === undefined ? undefined : causesJson(causes);
+    this.#chars += text.length + (causesText?.length ?? 0);
     this.#outputs.stream.push(this.#streams.get(stream) ?? 0);
     this.#outputs.type.push(type);
     this.#outputs.time.push(time);
     this.#outputs.event.push(this.#eventIndex);
     this.#outputs.ordinal.push(ordinal);
-    this.#outputs.fields.push(fieldsJson(fields));
-    if (causes !== undefined) this.#causes.push(causesJson(causes));
+    this.#outputs.fields.push(text);
+    if (causesText !== undefined) this.#causes.push(causesText);
+    // Of outputs that nobody reads, or that are too much text, only the newest are kept, dropped in large pieces.
+    if (this.#outputs.time.length > 2 * this.#outputsMax + 16 || this.#chars > 1.5 * limits.requestOutputCharsMax) this.#drop();
   }
 
   deliver({ connector, url, topic, stream, type, time, fields, message, parameters }: Delivery): void {
@@ -99,7 +107,12 @@ export class RecordOutcome {
   }
 
   log({ stream, level, kind, message, data }: LogEntry): void {
-    if (++this.#logLines <= LOG_LINES_MAX) this.#log.push({ stream, level, kind, message, dataJson: toJson(data) });
+    this.#logLines++;
+    if (this.#isLogFull) return;
+    const dataJson = toJson(data);
+    this.#logChars += message.length + dataJson.length;
+    this.#isLogFull = this.#log.length === LOG_LINES_MAX || this.#logChars > limits.programLogCharsMax;
+    if (!this.#isLogFull) this.#log.push({ stream, level, kind, message, dataJson });
   }
 
   /** A tick without effect says only that it is through. */
@@ -116,10 +129,8 @@ export class RecordOutcome {
   }
 
   result(): RecordResult {
-    if (this.#outputs.time.length > this.#outputsMax) this.#drop();
-    const more = this.#logLines - LOG_LINES_MAX;
-    const last = this.#log.at(-1);
-    if (more > 0 && last) this.#log.push({ ...last, level: 'warn', message: `${more} more lines of these events are left out` });
+    if (this.#outputs.time.length > this.#outputsMax || this.#chars > limits.requestOutputCharsMax) this.#drop();
+    this.#tellOfLinesLeftOut();
     return {
       slot: this.slot,
       sequence: this.sequence,
@@ -139,6 +150,14 @@ export class RecordOutcome {
     };
   }
 
+  #tellOfLinesLeftOut(): void {
+    const { length } = this.#log;
+    const leftOut = this.#logLines - length;
+    if (leftOut === 0) return;
+    const message = `${leftOut} more lines of these events are left out`;
+    this.#log.push({ stream: '', kind: 'log', ...this.#log.at(-1), level: 'warn', message, dataJson: 'null' });
+  }
+
   #mark(kind: string, stream: string): string {
     return `${kind}${this.#streams.get(stream) ?? 0}.${this.#next(kind + stream)}`;
   }
@@ -151,7 +170,11 @@ export class RecordOutcome {
 
   #drop(): void {
     const { stream, type, time, event, ordinal, fields } = this.#outputs;
-    const from = Math.max(0, time.length - this.#outputsMax);
+    let from = Math.max(0, time.length - this.#outputsMax);
+    const sizeOf = (at: number): number => (fields[at] as string).length + (this.#causes[at]?.length ?? 0);
+    this.#chars = 0;
+    for (let at = from; at < time.length; at++) this.#chars += sizeOf(at);
+    for (; this.#chars > limits.requestOutputCharsMax; from++) this.#chars -= sizeOf(from);
     this.#skipped += from;
     this.#causes = this.#causes.slice(from);
     this.#outputs = {

@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter, pageFacts, textParameter } from '../../../shared/http/query.ts';
+import { limits } from '../../../shared/limits.ts';
 import { alertListSchema, alertWithCausesSchema, connectorListSchema, tenantMetricsSchema } from '../../../shared/protocol/overview.ts';
 import type { Pipeline, Pipelines, Runtime } from '../../runtime/service.ts';
 import { alertText, alertWithCausesText } from '../output-text.ts';
@@ -69,7 +70,7 @@ function alertRoutes(pipelines: Pipelines): readonly ApiRoute[] {
           newestOutputs(pipelines, { tenantId, id: pipeline.id, limit }).map((output) => ({ pipeline, output })),
         );
         const newest = found.sort((a, b) => b.output.timestamp - a.output.timestamp || b.output.sequence - a.output.sequence);
-        return Answer.json(200, `{"alerts":[${newest.slice(0, limit).map(alertText).join(',')}]}`);
+        return Answer.json(200, `{"alerts":[${textsWithin(limits.alertPageCharsMax, newest.slice(0, limit)).join(',')}]}`);
       },
     }),
     apiRoute({
@@ -91,6 +92,18 @@ function alertRoutes(pipelines: Pipelines): readonly ApiRoute[] {
       },
     }),
   ];
+}
+
+/** Of as many from the start as fit, and always of the first. */
+function textsWithin(charsMax: number, alerts: readonly Parameters<typeof alertText>[0][]): readonly string[] {
+  const texts: string[] = [];
+  let chars = 0;
+  for (const alert of alerts) {
+    chars += alert.output.fieldsJson.length;
+    if (texts.length > 0 && chars > charsMax) break;
+    texts.push(alertText(alert));
+  }
+  return texts;
 }
 
 function unknownAlert(sequence: string): CepError {

@@ -62,6 +62,12 @@ export function webhookRoutes({ pipelines }: Runtime, { prefix, idOf }: WebhookP
       'invalid_event',
     ],
     idempotency: 'handler',
+    // Whose signature is wrong is known behind the body: what anybody can send is to keep back no requests with the tenant's key.
+    shareOf: (params: Asked['params']): string | undefined => {
+      const { connector = '', topic = null } = params;
+      const door = pipelines.webhook(idOf(params), { connector, topic });
+      return door && `webhooks of ${door.tenantId}`;
+    },
     admit: async (arrival: Asked & Pick<Arrival<Access>, 'signal'>): Promise<void> => {
       const door = doorFor(arrival);
       if (door.isSigned && arrival.headers[SIGNATURE] === undefined) throw unsigned('carries no');

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { limits } from '../../../shared/limits.ts';
+import { RecordOutcome } from '../../../worker/runtime/threads/record-outcome.ts';
+
+const outcome = (outputsMax = 100_000): RecordOutcome =>
+  new RecordOutcome({ slot: 0, sequence: 1, length: 10, outputsMax, streams: new Map([['S', 0]]) });
+const output = (time: number, text = '') => ({ stream: 'S', type: 'S', time, fields: new Map([['text', text]]) });
+
+it('keeps the newest outputs of a request, as many as somebody reads', () => {
+  const made = outcome(10);
+  for (let n = 1; n <= 100; n++) made.output(output(n));
+  const { outputs } = made.result();
+  expect([outputs.skipped, outputs.time[0], outputs.time.length]).toEqual([90, 91, 10]);
+});
+
+it('keeps no more text of the outputs of a request than it may', () => {
+  const made = outcome();
+  const quarter = 'x'.repeat(limits.requestOutputCharsMax / 4 - 100);
+  for (let n = 1; n <= 9; n++) made.output(output(n, quarter), { kind: 'events', events: [], count: 0 });
+  const { outputs } = made.result();
+  expect(outputs.skipped).toBe(5);
+  expect(outputs.time).toEqual([6, 7, 8, 9]);
+  expect([outputs.fields.length, outputs.causes?.length, outputs.ordinal]).toEqual([4, 4, [5, 6, 7, 8]]);
+});
+
+it('keeps no more text of what a program says than it may, and counts the rest', () => {
+  const made = outcome();
+  const half = 'x'.repeat(limits.programLogCharsMax / 2 - 10);
+  for (let n = 1; n <= 5; n++) made.log({ stream: 'S', level: 'info', kind: 'print', message: half, data: null });
+  const { log } = made.result();
+  expect(log.map(({ message }) => message.slice(0, 40))).toEqual([
+    'x'.repeat(40),
+    'x'.repeat(40),
+    '3 more lines of these events are left out'.slice(0, 40),
+  ]);
+});
