@@ -59,6 +59,16 @@ describe('a followed file', () => {
     expect(numbers(reading)).toEqual(upTo(5));
   });
 
+  it('is read from its beginning where the position has a longer one than any', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    await first.close();
+    const second = read('a.jsonl', {}, { ...first.position, headLength: 2 ** 40 });
+    await second.until(() => second.messages.length === 3);
+    expect(numbers(second)).toEqual(upTo(3));
+  });
+
   it('goes on behind its position, in the middle of a file', async () => {
     write('a.jsonl', lines(0, 3));
     const first = read('a.jsonl');

@@ -13,7 +13,9 @@ class Kept {
   constructor(hasStorage: boolean) {
     const storage = {
       saveAnswer: async (answer: SealedAnswer) => void this.stored.set(answer.id, answer),
-      deleteAnswers: async (ids: readonly string[]) => ids.forEach((id) => this.stored.delete(id)),
+      deleteAnswers: async (ids: readonly string[]) => {
+        for (const id of ids) this.stored.delete(id);
+      },
     };
     this.#answers = new CreatedAnswers({
       storage: hasStorage ? storage : null,

@@ -334,7 +334,8 @@ async function openFile(path: string): Promise<OpenFile> {
 /** Whether the file is the one of the position, and not one that has got its number, or was begun anew. */
 async function isSame(handle: FileHandle, { offset, head, headLength }: FilePosition): Promise<boolean> {
   const { size } = await handle.stat();
-  if (size < offset || headLength === 0) return size >= offset;
+  if (size < offset || headLength > HEAD_BYTES) return false;
+  if (headLength === 0) return true;
   const bytes = Buffer.alloc(headLength);
   await handle.read(bytes, 0, headLength, 0);
   return crc32(bytes) === head;

@@ -129,6 +129,15 @@ export class SourceRunner {
   }
 
   start(): void {
+    try {
+      this.#read();
+    } catch (error) {
+      // A place in a checkpoint may have come from anywhere, and be none that the source knows.
+      this.#become(false, `cannot read on from the place in the checkpoint: ${messageOf(error)}`);
+    }
+  }
+
+  #read(): void {
     const { source, position } = this.#options;
     source.start({
       position: position(),

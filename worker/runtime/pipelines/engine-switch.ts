@@ -79,7 +79,7 @@ export class EngineSwitch {
           change: {},
           counts: counters,
           createdAt,
-          positions: positions as SourcePositions,
+          positions: ownPositions(positions as SourcePositions, record.definition.summary),
         }),
       );
     } finally {
@@ -198,6 +198,12 @@ export class EngineSwitch {
 
 function reportOf({ added, removed, preserved, reset, changed }: SwitchReply, reloaded: boolean): ProgramReport {
   return { reloaded, added, removed, preserved, reset, changed };
+}
+
+/** A checkpoint may have come from anywhere: what it says of sources that the program does not have is not kept. */
+function ownPositions(positions: SourcePositions, { sources }: ProgramSummary): SourcePositions {
+  const own = new Set(sources.map(({ id }) => id));
+  return Object.fromEntries(Object.entries(positions).filter(([id]) => own.has(id)));
 }
 
 function wouldReset(report: ProgramReport): CepError {

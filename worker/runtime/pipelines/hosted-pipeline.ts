@@ -587,5 +587,8 @@ function saysSomething({ outputs, deliveries, deadLetters }: RecordResult): bool
 }
 
 function answerSize({ outputs, errors }: InjectResult): number {
-  return outputs.reduce((sum, { fieldsJson }) => sum + fieldsJson.length + 100, 0) + errors.reduce((sum, { message }) => sum + message.length + 200, 0);
+  return (
+    outputs.reduce((sum, { fieldsJson }) => sum + fieldsJson.length + 100, 0) +
+    errors.reduce((sum, { message }) => sum + message.length + 200, 0)
+  );
 }
