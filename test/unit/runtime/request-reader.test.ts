@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countEvents } from '../../../worker/runtime/pipelines/event-count.ts';
+import { countEvents, countEventsExactly } from '../../../worker/runtime/pipelines/event-count.ts';
 import { isProblem, type RequestEntry, RequestReader } from '../../../worker/runtime/requests/request-reader.ts';
 import type { InjectFormat } from '../../../worker/runtime/service.ts';
 
@@ -172,5 +172,17 @@ describe('the count of events before they are read', () => {
     expect(count(events.map((event) => JSON.stringify(event)).join('\n'), 'ndjson')).toBe(37);
     expect(count(`${events.map((event) => JSON.stringify(event)).join('\n')}\n`, 'ndjson')).toBe(37);
     expect([count('{}', 'event'), count('', 'ndjson')]).toEqual([1, 0]);
+  });
+
+  it.each<[InjectFormat, string, number]>([
+    ['batch', '{"events":[{"event_type":"A","fields":{"event_type":"x","l":[{"n":1},{}]}},{"event_type":"B","s":"[{\\"{"}]}', 2],
+    ['batch', '[{"event\\u005ftype":"A"},{"event_type":"A"},{}]', 3],
+    ['batch', '{"more":{"a":[1]},"events":[ {} , {} ]}', 2],
+    ['batch', '{"events":[{"a":"', 1],
+    ['ndjson', '\n{"a":1}\n  \r\n\n{"b":2}', 2],
+    ['ndjson', '{}\n', 1],
+    ['event', '[[', 1],
+  ])('is exact when that is asked for: %s %s', (format, text, events) => {
+    expect(countEventsExactly(Buffer.from(text), format)).toBe(events);
   });
 });

@@ -89,6 +89,13 @@ describe('the meter of events', () => {
     meter.correct(4, 2_000);
     expect([meter.take(7, 2_500), meter.take(6, 2_500)]).toEqual([false, true]);
   });
+
+  it('lends of the seconds to come what turns out to be more than the second has', () => {
+    const meter = new EventMeter(10);
+    meter.take(1, 0);
+    meter.correct(19, 0);
+    expect([meter.take(1, 999), meter.take(1, 1_999), meter.take(10, 2_000)]).toEqual([false, false, true]);
+  });
 });
 
 describe('the window of idempotency keys', () => {

@@ -95,11 +95,15 @@ describe('a WebSocket connection', () => {
     };
     await client.ask('{"type":"event","data":{"event_type":"Reading","value":1.0,"big":9007199254740993.0}}', 'event_injected');
     await client.ask(' { "type" : "event" , "data" : {"event_type":"Reading","value":2e0} } ', 'event_injected');
-    await client.ask('{"data":{"event_type":"Reading","value":3},"type":"event"}', 'event_injected');
+    await client.ask('{"data":{"event_type":"Reading","value":3.0},"type":"event"}', 'event_injected');
+    await client.ask('{"type":"event","id":1,"data": {"event_type":"Reading","value":1e400}}', 'event_injected');
+    await client.ask('{"events": [{"event_type":"Reading","value":1e400}],"type":"events"}', 'events_injected');
     expect(bodies).toEqual([
       '{"event_type":"Reading","value":1.0,"big":9007199254740993.0}',
       '{"event_type":"Reading","value":2e0} ',
-      '{"event_type":"Reading","value":3}',
+      '{"event_type":"Reading","value":3.0}',
+      '{"event_type":"Reading","value":1e400}',
+      '{"events":[{"event_type":"Reading","value":1e400}]}',
     ]);
   });
 

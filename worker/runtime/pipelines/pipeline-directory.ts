@@ -42,7 +42,7 @@ import { HeldRefusals } from '../tenants/held-refusals.ts';
 import { CLUSTER_TENANT, SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
 import type { CheckReply, ProgramSummary } from '../threads/messages.ts';
 import { WarmEngine } from '../threads/warm-engine.ts';
-import { countEvents } from './event-count.ts';
+import { countEvents, countEventsExactly } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import { usesOf } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
@@ -60,6 +60,12 @@ const CHANGE_SHARE = { part: 0.2, savedMsMax: 300, isUnbounded: (tenant: string)
 
 /** Where what is wrong with a program as a whole is shown. */
 const BEGINNING = { line: 1, column: 1, endLine: 1, endColumn: 1 } as const;
+
+interface EventCount {
+  /** About as many. */
+  readonly count: number;
+  readonly exactly: () => number;
+}
 
 export interface DirectoryContext extends PipelineContext {
   readonly checks: ProgramChecks;
@@ -429,7 +435,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     let refusal: unknown;
     const admit = (count: number): Admission => {
       try {
-        return this.#admit(pipeline, count, body.byteLength);
+        return this.#admit(pipeline, { count, exactly: () => countEventsExactly(body, format) }, body.byteLength);
       } catch (error) {
         refusal = error;
         throw error;
@@ -444,21 +450,20 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   }
 
   /** @throws CepError `queue_full`, `quota_exceeded` */
-  #admit(pipeline: HostedPipeline, events: number, bytes: number): Admission {
+  #admit(pipeline: HostedPipeline, { count, exactly }: EventCount, bytes: number): Admission {
     const account = this.#context.tenants.account(pipeline.tenantId);
+    let events = count;
     try {
       pipeline.requireRoom(bytes);
-      this.#requireQuota(account, events);
+      this.#requireStateRoom(account);
+      const isTaken = account.meter.take(events, performance.now());
+      if (!isTaken) events = exactly();
+      if (!isTaken && !account.meter.take(events, performance.now())) throw this.#eventsRefusal(account, events);
     } catch (error) {
       account.eventsRejected += events;
       throw error;
     }
     return { events, correct: (difference) => account.meter.correct(difference, performance.now()) };
-  }
-
-  #requireQuota(account: TenantAccount, events: number): void {
-    this.#requireStateRoom(account);
-    if (!account.meter.take(events, performance.now())) throw this.#eventsRefusal(account, events);
   }
 
   #requireStateRoom({ tenant }: TenantAccount): void {

@@ -39,10 +39,11 @@ export class EventMeter {
     return this.#used >= this.#perSecond;
   }
 
-  /** Events that were taken before their number was known; negative when there were fewer. */
+  /** Events that were taken before their number was known; negative when there were fewer. What goes beyond the second is lent. */
   correct(difference: number, now: number): void {
     this.#turn(now);
     this.#used = Math.max(0, this.#used + difference);
+    this.#lent = Math.max(0, this.#used - this.#perSecond);
   }
 
   #turn(now: number): void {

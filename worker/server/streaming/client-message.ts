@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import { clientMessages } from '../../../shared/protocol/websocket.ts';
 
@@ -29,8 +30,10 @@ export function readMessage(bytes: Buffer): ClientMessage {
       return { type: 'load', source: textMember(message, 'source') };
     case 'event':
       return eventMessage(message, bytes);
-    case 'events':
-      return { type: 'events', body: Buffer.from(JSON.stringify({ events: message['events'] })) };
+    case 'events': {
+      const events = memberText(bytes, 'events');
+      return { type: 'events', body: Buffer.from(events === undefined ? '{}' : `{"events":${events}}`) };
+    }
     case 'attach':
       return { type: 'attach', pipelineId: textMember(message, 'pipeline_id') };
     case 'detach':
@@ -66,7 +69,7 @@ const eventEnd = /\}\s*$/;
 
 /**
  * The bytes of `data` as they were written, so that numbers keep their digits. Where a message has more members, or has them
- * in another order, `data` is written anew.
+ * in another order, they are looked for.
  */
 function eventMessage(message: Readonly<Record<string, unknown>>, bytes: Buffer): ClientMessage {
   const { data } = message;
@@ -76,9 +79,14 @@ function eventMessage(message: Readonly<Record<string, unknown>>, bytes: Buffer)
   const named = (data as Readonly<Record<string, unknown>>)['event_type'];
   const eventType = typeof named === 'string' ? named : '';
   const startsAt = Object.keys(message).length === 2 ? eventStart.exec(bytes.toString('latin1', 0, headBytes))?.[0].length : undefined;
-  if (startsAt === undefined) return { type: 'event', eventType, body: Buffer.from(JSON.stringify(data)) };
+  if (startsAt === undefined) return { type: 'event', eventType, body: Buffer.from(memberText(bytes, 'data') as string) };
   const endsWith = eventEnd.exec(bytes.toString('latin1', Math.max(0, bytes.length - headBytes)))?.[0].length ?? 1;
   return { type: 'event', eventType, body: bytes.subarray(startsAt, bytes.length - endsWith) };
+}
+
+/** The value of a member as it was written: read and written again, `1e400` would be `null`. Of a message that is an object. */
+function memberText(bytes: Buffer, name: string): string | undefined {
+  return membersIn(bytes.toString('utf8')).get(name);
 }
 
 function textMember(message: Readonly<Record<string, unknown>>, name: string): string {
