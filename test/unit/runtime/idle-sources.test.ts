@@ -148,3 +148,31 @@ it.each<[string, { a: string; more?: string; idleMs: number }]>([
   told.ticks(began + idleMs, began + idleMs);
   expect(told.silences).toEqual([idleMs]);
 });
+
+it('leaves the partitions of a broker from which nothing comes, each by itself, also behind a restart', () => {
+  const left: (readonly [number, string])[] = [];
+  let now = began;
+  const engine = {
+    advance: () => undefined,
+    passSilence: (_, partitions) => void left.push(...(partitions?.get('K/a') ?? []).map((name) => [now - began, name] as const)),
+  } as Pick<Engine, 'advance' | 'passSilence'> as Engine;
+  const text = 'connector K = mqtt(url: "mqtt://127.0.0.1")\nstream S = A.from(K, topic: "a").watermark(idle: 5s).emit(n: n)\n';
+  const { plan } = check(new SourceText('p.vpl', text));
+  let idle = new IdleSources(plan as Plan);
+  const ticks = (to: number): void => {
+    for (; now <= began + to; now += 100) idle.tick(engine, now);
+  };
+  ticks(1_000);
+  idle.await('K/a', ['0', '1', '2'], began + 1_000);
+  ticks(3_000);
+  idle.observe('A', began + 3_000, { id: 'K/a', partition: '1' });
+  const saved = idle.save();
+  idle = new IdleSources(plan as Plan);
+  idle.load(saved);
+  ticks(5_900);
+  expect(left).toEqual([]);
+  ticks(6_000);
+  ticks(9_000);
+  expect(left.map(([, name]) => name)).toEqual(['0', '2', '1']);
+  expect(left.at(-1)?.[0]).toBe(8_000);
+});

@@ -21,8 +21,10 @@ export class Clock {
   private movedIn = -1;
   /** What it had come to when the input ended, moved on by rows that came behind the end. */
   private finite = -Infinity;
-  /** Each broker partition on its own; their lowest is the source's. Null while the source has none. */
+  /** Each broker partition that the source waits for, on its own; their lowest is the source's. Null while the source has none. */
   private partitions: Map<string, number> | null = null;
+  /** Of the partitions. */
+  private lowest = Infinity;
   /** The highest time that an event gave it, where silence has brought it further. */
   private stated = -Infinity;
   /** To where silence has brought it. */
@@ -63,7 +65,7 @@ export class Clock {
   }
 
   move(time: number, step: number, partition: string | null = null): void {
-    const reached = partition === null ? time : this.lowest(partition, time);
+    const reached = partition === null ? time : this.movePartition(partition, time);
     if (reached <= this.reached) {
       this.moveBehind(Math.min(time, reached));
       return;
@@ -96,16 +98,54 @@ export class Clock {
 
   /** Moves all partitions as well: a tick, or the end of input. */
   moveAll(time: number, step: number): void {
-    for (const [name, reached] of this.partitions ?? []) this.partitions?.set(name, Math.max(reached, time));
+    if (this.partitions !== null && time > this.lowest) {
+      for (const [name, reached] of this.partitions) if (reached < time) this.partitions.set(name, time);
+      this.lowest = time;
+    }
     this.move(time, step);
   }
 
-  /** No event has come for so long: time goes on from what events have given, if any did. */
-  passSilence(silentMs: number, step: number): void {
+  /** Events of this partition are on their way: time waits for them. */
+  awaitPartition(partition: string): void {
+    if (this.partitions?.has(partition)) return;
+    this.partitions ??= new Map();
+    this.partitions.set(partition, -Infinity);
+    this.lowest = -Infinity;
+  }
+
+  /** Time waits for these partitions no more until an event comes from them. Where no other is left, it is that of the furthest of them. */
+  leavePartitions(left: readonly string[], step: number): void {
+    if (this.partitions === null) return;
+    let furthest = -Infinity;
+    for (const partition of left) {
+      furthest = Math.max(furthest, this.partitions.get(partition) ?? -Infinity);
+      this.partitions.delete(partition);
+    }
+    if (this.partitions.size === 0) this.partitions = null;
+    this.findLowest();
+    this.move(this.partitions === null ? furthest : this.lowest, step);
+  }
+
+  /** An event of the partition has come that says no time to this clock: there may be none that does. */
+  passBy(partition: string, step: number): void {
+    if (this.partitions?.get(partition) === -Infinity) this.leavePartitions([partition], step);
+  }
+
+  /**
+   * No event has come for so long: time goes on from what events have given, or follows the others from which something came, where none has
+   * given any.
+   */
+  passSilence(silentMs: number, step: number, others = -Infinity): void {
     if (!this.isBySilence()) this.stated = this.reached;
-    if (this.stated + silentMs <= this.reached) return;
-    this.moveAll(this.stated + silentMs, step);
+    const time = this.stated === -Infinity ? others : this.stated + silentMs;
+    if (time <= this.reached) return;
+    this.moveAll(time, step);
     this.silentTo = this.reached;
+  }
+
+  /** Some event has given it a time. */
+  get isHeard(): boolean {
+    return this.reached > -Infinity && !(this.isBySilence() && this.stated === -Infinity);
   }
 
   private isBySilence(): boolean {
@@ -117,12 +157,21 @@ export class Clock {
     if (this.reached === Infinity && time < Infinity && time > this.finite) this.finite = time;
   }
 
-  private lowest(partition: string, time: number): number {
+  /** Gives the lowest time of all partitions. */
+  private movePartition(partition: string, time: number): number {
     this.partitions ??= new Map();
-    this.partitions.set(partition, Math.max(this.partitions.get(partition) ?? -Infinity, time));
-    let first = Infinity;
-    for (const reached of this.partitions.values()) if (reached < first) first = reached;
-    return first;
+    const before = this.partitions.get(partition);
+    if (before === undefined) this.lowest = Math.min(this.lowest, time);
+    else if (time <= before) return this.lowest;
+    this.partitions.set(partition, time);
+    if (before === this.lowest) this.findLowest();
+    return this.lowest;
+  }
+
+  private findLowest(): void {
+    let lowest = Infinity;
+    for (const reached of this.partitions?.values() ?? []) if (reached < lowest) lowest = reached;
+    this.lowest = lowest;
   }
 
   save(): Saved<typeof savedClock> {
@@ -136,5 +185,6 @@ export class Clock {
     this.stated = stated ?? -Infinity;
     this.silentTo = stated === undefined ? -Infinity : reached;
     this.partitions = partitions === null ? null : new Map(partitions);
+    this.findLowest();
   }
 }

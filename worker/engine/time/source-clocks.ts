@@ -17,6 +17,8 @@ interface Source {
   readonly derivedClocks: Set<Clock>;
   /** The newest event came without a time of its own. */
   followsArrival: boolean;
+  /** Some stream waits for the clock of event times. */
+  isRead: boolean;
 }
 
 /** A source as an event sees it that moves nothing but its clock. */
@@ -49,6 +51,7 @@ export class SourceClocks {
       fieldClocks: new Map(),
       derivedClocks: new Set(),
       followsArrival: false,
+      isRead: false,
     }));
     this.#byId = new Map(this.#sources.slice(1).map((source) => [source.binding.id, source]));
     this.#sourcesOf = this.#sourcesOfTypes(plan);
@@ -56,7 +59,10 @@ export class SourceClocks {
 
   /** The clocks by which events of a type come, reading a field when the stream says so. */
   ofType(type: string, field: string | null): readonly Clock[] {
-    return this.#sourcesOf(type).map((source) => clockOf(source, field));
+    return this.#sourcesOf(type).map((source) => {
+      if (field === null) source.isRead = true;
+      return clockOf(source, field);
+    });
   }
 
   default(): Clock {
@@ -76,14 +82,32 @@ export class SourceClocks {
       for (const [field, clock] of source.fieldClocks) {
         const time = readEventTime(event.fields.get(field) ?? null);
         if (time !== undefined) clock.move(time, step, partition);
+        else if (partition !== null) clock.passBy(partition, step);
       }
     }
   }
 
   /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
   singleOf(type: string): SingleClock | null {
+    return this.#singleOf(type);
+  }
+
+  /** Whether that clock is the one of the binding with this id. */
+  isSingle(type: string, id: string): boolean {
+    const source = this.#byId.get(id);
+    return source !== undefined && source === this.#singleOf(type);
+  }
+
+  #singleOf(type: string): Source | null {
     const [source, ...others] = this.#sourcesOf(type);
     return source === undefined || others.length > 0 || source.fieldClocks.size > 0 ? null : source;
+  }
+
+  /** Events of these broker partitions of a binding are on their way. */
+  awaitPartitions(id: string, partitions: readonly string[]): void {
+    const source = this.#byId.get(id);
+    if (source === undefined) return;
+    for (const clock of ownClocksOf(source)) for (const partition of partitions) clock.awaitPartition(partition);
   }
 
   /** A tick of the host. Without a source it is for those whose newest event has arrival time. */
@@ -98,19 +122,45 @@ export class SourceClocks {
   }
 
   /**
-   * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself. One that
-   * follows arrivals is moved by ticks alone, and one behind several sources waits until all are silent.
+   * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself; where it was
+   * given none it follows the others. One that follows arrivals is moved by ticks alone, and one behind several sources waits until all are
+   * silent.
    */
   passSilence(silentMs: ReadonlyMap<string, number>, step: number): void {
     const derived = new Map<Clock, number>();
+    const unheard: [clock: Clock, field: string | null][] = [];
     for (const { binding, clock, fieldClocks, derivedClocks, followsArrival } of this.#sources) {
       const silent = silentMs.get(binding.id) ?? 0;
       for (const one of derivedClocks) derived.set(one, Math.min(derived.get(one) ?? Infinity, silent));
       if (silent === 0) continue;
-      if (!followsArrival) clock.passSilence(silent, step);
-      for (const one of fieldClocks.values()) one.passSilence(silent, step);
+      if (!clock.isHeard) unheard.push([clock, null]);
+      else if (!followsArrival) clock.passSilence(silent, step);
+      for (const [field, one] of fieldClocks) {
+        if (one.isHeard) one.passSilence(silent, step);
+        else unheard.push([one, field]);
+      }
     }
+    for (const [clock, field] of unheard) clock.passSilence(0, step, this.#lowestHeard(field));
     for (const [clock, silent] of derived) clock.passSilence(silent, step);
+  }
+
+  /** Of the clocks that streams wait for, of this field or of event times: the lowest that was given a time. -Infinity when none was. */
+  #lowestHeard(field: string | null): number {
+    let lowest = Infinity;
+    for (const { clock, fieldClocks, isRead } of this.#sources) {
+      const one = field !== null ? fieldClocks.get(field) : isRead ? clock : undefined;
+      if (one?.isHeard) lowest = Math.min(lowest, one.now());
+    }
+    return lowest === Infinity ? -Infinity : lowest;
+  }
+
+  /** Broker partitions from which nothing has come for too long, by the ids of their bindings. */
+  leavePartitions(silent: ReadonlyMap<string, readonly string[]>, step: number): void {
+    for (const [id, partitions] of silent) {
+      const source = this.#byId.get(id);
+      if (source === undefined) continue;
+      for (const clock of ownClocksOf(source)) clock.leavePartitions(partitions, step);
+    }
   }
 
   all(): Set<Clock> {
@@ -131,16 +181,11 @@ export class SourceClocks {
     };
   }
 
-  /** Where an event came in. A binding's id may be followed by `#` and the broker's partition. */
-  #arrivalOf({ source: id, type }: TimedEvent): { readonly sources: readonly Source[]; readonly partition: string | null } {
-    if (id === undefined) return { sources: this.#sourcesOf(type), partition: null };
-    const exact = this.#byId.get(id);
-    if (exact !== undefined) return { sources: [exact], partition: null };
-    const hash = id.lastIndexOf('#');
-    const binding = hash < 0 ? undefined : this.#byId.get(id.slice(0, hash));
-    return binding === undefined
+  #arrivalOf({ source, type }: TimedEvent): { readonly sources: readonly Source[]; readonly partition: string | null } {
+    const bound = source === undefined ? undefined : this.#byId.get(source.id);
+    return bound === undefined
       ? { sources: this.#sourcesOf(type), partition: null }
-      : { sources: [binding], partition: id.slice(hash + 1) };
+      : { sources: [bound], partition: source?.partition ?? null };
   }
 
   save(): Saved<typeof savedSources> {
@@ -173,5 +218,10 @@ function clockOf(source: Source, field: string | null): Clock {
 }
 
 function clocksOf(source: Source): Clock[] {
-  return [source.clock, ...source.fieldClocks.values(), ...source.derivedClocks];
+  return [...ownClocksOf(source), ...source.derivedClocks];
+}
+
+/** Those that its events move. */
+function ownClocksOf({ clock, fieldClocks }: Source): Clock[] {
+  return [clock, ...fieldClocks.values()];
 }
