@@ -23,8 +23,11 @@ export class Clock {
   private finite = -Infinity;
   /** Each broker partition that the source waits for, on its own; their lowest is the source's. Null while the source has none. */
   private partitions: Map<string, number> | null = null;
-  /** Of the partitions. */
-  private lowest = Infinity;
+  /** The partition that events come from, which come in batches; what it has reached is not among the partitions before `turnAway`. */
+  private current: string | null = null;
+  private currentReached = -Infinity;
+  /** The lowest of all others. */
+  private othersReached = Infinity;
   /** The highest time that an event gave it, where silence has brought it further. */
   private stated = -Infinity;
   /** To where silence has brought it. */
@@ -98,36 +101,41 @@ export class Clock {
 
   /** Moves all partitions as well: a tick, or the end of input. */
   moveAll(time: number, step: number): void {
-    if (this.partitions !== null && time > this.lowest) {
-      for (const [name, reached] of this.partitions) if (reached < time) this.partitions.set(name, time);
-      this.lowest = time;
-    }
+    this.turnAway();
+    for (const [name, reached] of this.partitions ?? []) if (reached < time) this.partitions?.set(name, time);
     this.move(time, step);
   }
 
   /** Events of this partition are on their way: time waits for them. */
   awaitPartition(partition: string): void {
-    if (this.partitions?.has(partition)) return;
+    this.turnAway();
     this.partitions ??= new Map();
-    this.partitions.set(partition, -Infinity);
-    this.lowest = -Infinity;
+    if (!this.partitions.has(partition)) this.partitions.set(partition, -Infinity);
   }
 
-  /** Time waits for these partitions no more until an event comes from them. Where no other is left, it is that of the furthest of them. */
-  leavePartitions(left: readonly string[], step: number): void {
+  /**
+   * Nothing comes from these partitions: time waits no more for those that are behind the others, until an event comes from them. Where
+   * there are no others, it is that of the furthest. Repeated while that lasts: the others may pass one that is ahead of them.
+   */
+  leavePartitions(silent: readonly string[], step: number): void {
+    this.turnAway();
     if (this.partitions === null) return;
-    let furthest = -Infinity;
-    for (const partition of left) {
-      furthest = Math.max(furthest, this.partitions.get(partition) ?? -Infinity);
-      this.partitions.delete(partition);
+    const others = [...this.partitions.keys()].filter((partition) => !silent.includes(partition));
+    if (others.length === 0) {
+      const furthest = Math.max(...this.partitions.values());
+      this.partitions = null;
+      this.move(furthest, step);
+      return;
     }
-    if (this.partitions.size === 0) this.partitions = null;
-    this.findLowest();
-    this.move(this.partitions === null ? furthest : this.lowest, step);
+    const { partitions } = this;
+    const lowest = Math.min(...others.map((partition) => partitions.get(partition) as number));
+    for (const partition of silent) if ((partitions.get(partition) ?? lowest) < lowest) partitions.delete(partition);
+    this.move(Math.min(...partitions.values()), step);
   }
 
   /** An event of the partition has come that says no time to this clock: there may be none that does. */
   passBy(partition: string, step: number): void {
+    this.turnAway();
     if (this.partitions?.get(partition) === -Infinity) this.leavePartitions([partition], step);
   }
 
@@ -159,22 +167,29 @@ export class Clock {
 
   /** Gives the lowest time of all partitions. */
   private movePartition(partition: string, time: number): number {
-    this.partitions ??= new Map();
-    const before = this.partitions.get(partition);
-    if (before === undefined) this.lowest = Math.min(this.lowest, time);
-    else if (time <= before) return this.lowest;
-    this.partitions.set(partition, time);
-    if (before === this.lowest) this.findLowest();
-    return this.lowest;
+    if (partition !== this.current) this.turnTo(partition);
+    if (time > this.currentReached) this.currentReached = time;
+    return Math.min(this.currentReached, this.othersReached);
   }
 
-  private findLowest(): void {
-    let lowest = Infinity;
-    for (const reached of this.partitions?.values() ?? []) if (reached < lowest) lowest = reached;
-    this.lowest = lowest;
+  private turnTo(partition: string): void {
+    this.turnAway();
+    this.partitions ??= new Map();
+    this.current = partition;
+    this.currentReached = this.partitions.get(partition) ?? -Infinity;
+    this.partitions.set(partition, this.currentReached);
+    this.othersReached = Infinity;
+    for (const [name, reached] of this.partitions) if (name !== partition && reached < this.othersReached) this.othersReached = reached;
+  }
+
+  private turnAway(): void {
+    if (this.current === null) return;
+    this.partitions?.set(this.current, this.currentReached);
+    this.current = null;
   }
 
   save(): Saved<typeof savedClock> {
+    this.turnAway();
     const { reached, partitions } = this;
     return { reached, partitions, finite: this.lastFinite(), stated: this.isBySilence() ? this.stated : undefined };
   }
@@ -185,6 +200,6 @@ export class Clock {
     this.stated = stated ?? -Infinity;
     this.silentTo = stated === undefined ? -Infinity : reached;
     this.partitions = partitions === null ? null : new Map(partitions);
-    this.findLowest();
+    this.current = null;
   }
 }

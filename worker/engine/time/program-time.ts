@@ -188,6 +188,7 @@ export class ProgramTime {
         readings.set(clock, Math.max(readings.get(clock) ?? 0, lagMs));
       }
     }
+    this.#sources.waitTogether([...readings.keys()]);
     return new StreamClock(
       [...readings].map(([clock, lagMs]) => ({ clock, lagMs })),
       own,
@@ -231,6 +232,7 @@ export class ProgramTime {
   /** The clock of a timer: all sources that the program reads; the default input when it reads none. */
   #programReadings(): readonly Reading[] {
     const clocks = new Set(this.#types.flatMap((type) => this.#sources.ofType(type, null)));
+    this.#sources.waitTogether([...clocks]);
     return [...(clocks.size > 0 ? clocks : [this.#sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
   }
 

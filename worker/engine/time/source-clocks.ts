@@ -17,8 +17,6 @@ interface Source {
   readonly derivedClocks: Set<Clock>;
   /** The newest event came without a time of its own. */
   followsArrival: boolean;
-  /** Some stream waits for the clock of event times. */
-  isRead: boolean;
 }
 
 /** A source as an event sees it that moves nothing but its clock. */
@@ -43,6 +41,8 @@ export class SourceClocks {
   readonly #sources: readonly Source[];
   readonly #byId: ReadonlyMap<string, Source>;
   readonly #sourcesOf: (type: string) => readonly Source[];
+  /** By clock, those for which some stream waits beside it. */
+  readonly #beside = new Map<Clock, Set<Clock>>();
 
   constructor(plan: Plan) {
     this.#sources = plan.sources.map((binding) => ({
@@ -51,7 +51,6 @@ export class SourceClocks {
       fieldClocks: new Map(),
       derivedClocks: new Set(),
       followsArrival: false,
-      isRead: false,
     }));
     this.#byId = new Map(this.#sources.slice(1).map((source) => [source.binding.id, source]));
     this.#sourcesOf = this.#sourcesOfTypes(plan);
@@ -59,10 +58,7 @@ export class SourceClocks {
 
   /** The clocks by which events of a type come, reading a field when the stream says so. */
   ofType(type: string, field: string | null): readonly Clock[] {
-    return this.#sourcesOf(type).map((source) => {
-      if (field === null) source.isRead = true;
-      return clockOf(source, field);
-    });
+    return this.#sourcesOf(type).map((source) => clockOf(source, field));
   }
 
   default(): Clock {
@@ -72,6 +68,16 @@ export class SourceClocks {
   /** A clock of a stream's own that ticks of the sources of these types move. */
   attach(clock: Clock, types: readonly string[]): void {
     for (const type of types) for (const source of this.#sourcesOf(type)) source.derivedClocks.add(clock);
+  }
+
+  /** A stream waits for the lowest of these. */
+  waitTogether(clocks: readonly Clock[]): void {
+    if (clocks.length < 2) return;
+    for (const clock of clocks) {
+      const beside = this.#beside.get(clock) ?? new Set();
+      for (const other of clocks) beside.add(other);
+      this.#beside.set(clock, beside);
+    }
   }
 
   observe(event: TimedEvent, step: number): void {
@@ -123,38 +129,33 @@ export class SourceClocks {
 
   /**
    * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself; where it was
-   * given none it follows the others. One that follows arrivals is moved by ticks alone, and one behind several sources waits until all are
+   * given none it follows those for which streams wait beside it. One that follows arrivals is moved by ticks alone, and one behind several sources waits until all are
    * silent.
    */
   passSilence(silentMs: ReadonlyMap<string, number>, step: number): void {
     const derived = new Map<Clock, number>();
-    const unheard: [clock: Clock, field: string | null][] = [];
-    for (const { binding, clock, fieldClocks, derivedClocks, followsArrival } of this.#sources) {
+    const unheard: Clock[] = [];
+    for (const source of this.#sources) {
+      const { binding, clock, derivedClocks, followsArrival } = source;
       const silent = silentMs.get(binding.id) ?? 0;
       for (const one of derivedClocks) derived.set(one, Math.min(derived.get(one) ?? Infinity, silent));
       if (silent === 0) continue;
-      if (!clock.isHeard) unheard.push([clock, null]);
-      else if (!followsArrival) clock.passSilence(silent, step);
-      for (const [field, one] of fieldClocks) {
-        if (one.isHeard) one.passSilence(silent, step);
-        else unheard.push([one, field]);
+      for (const one of ownClocksOf(source)) {
+        if (!one.isHeard) unheard.push(one);
+        else if (one !== clock || !followsArrival) one.passSilence(silent, step);
       }
     }
-    for (const [clock, field] of unheard) clock.passSilence(0, step, this.#lowestHeard(field));
+    for (const clock of unheard) clock.passSilence(0, step, this.#lowestBeside(clock));
     for (const [clock, silent] of derived) clock.passSilence(silent, step);
   }
 
-  /** Of the clocks that streams wait for, of this field or of event times: the lowest that was given a time. -Infinity when none was. */
-  #lowestHeard(field: string | null): number {
-    let lowest = Infinity;
-    for (const { clock, fieldClocks, isRead } of this.#sources) {
-      const one = field !== null ? fieldClocks.get(field) : isRead ? clock : undefined;
-      if (one?.isHeard) lowest = Math.min(lowest, one.now());
-    }
-    return lowest === Infinity ? -Infinity : lowest;
+  /** The lowest that was given a time of those for which streams wait beside it. -Infinity when none was. */
+  #lowestBeside(clock: Clock): number {
+    const heard = Array.from(this.#beside.get(clock) ?? []).filter(({ isHeard }) => isHeard);
+    return heard.length === 0 ? -Infinity : Math.min(...heard.map((one) => one.now()));
   }
 
-  /** Broker partitions from which nothing has come for too long, by the ids of their bindings. */
+  /** Broker partitions from which nothing has come for so long that they are idle, by the ids of their bindings. */
   leavePartitions(silent: ReadonlyMap<string, readonly string[]>, step: number): void {
     for (const [id, partitions] of silent) {
       const source = this.#byId.get(id);

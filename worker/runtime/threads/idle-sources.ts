@@ -84,13 +84,10 @@ export class IdleSources {
       if (source.arrived === null && this.#sources.length > 1) source.silentSince ??= now;
       const silent = this.#silentMs(source, now);
       if (silent >= source.idleMs) silentMs.set(source.id, silent);
-      const gone = Array.from(source.partitions).filter(([, partition]) => this.#silentMs(partition, now) >= source.idleMs);
-      for (const [name] of gone) source.partitions.delete(name);
-      if (gone.length > 0)
-        left.set(
-          source.id,
-          gone.map(([name]) => name),
-        );
+      const { partitions } = source;
+      const idle = [...partitions.keys()].filter((name) => this.#silentMs(partitions.get(name) as Silence, now) >= source.idleMs);
+      if (idle.length > 0) left.set(source.id, idle);
+      if (idle.length === partitions.size) partitions.clear();
     }
     if (silentMs.size + left.size > 0) engine.passSilence(silentMs, left);
     this.#ticked = now;

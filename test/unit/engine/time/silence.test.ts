@@ -122,6 +122,33 @@ describe('silence', () => {
     expect(program.taken()).toEqual(['W@1700000009999 {"n":2}']);
   });
 
+  it('of one partition behind the other lets time go on from the furthest, whichever was the first to be idle', () => {
+    const program = run(bound);
+    program.push('A', 1, at(2), 'K/a#1');
+    program.push('A', 1, at(35), 'K/a#0');
+    program.engine.passSilence(new Map(), new Map([['K/a', ['0']]]));
+    expect(program.taken()).toEqual([]);
+    program.push('A', 1, at(12), 'K/a#1');
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
+    program.engine.passSilence(new Map(), new Map([['K/a', ['0', '1']]]));
+    expect(program.taken()).toEqual(['W@1700000019999 {"n":1}']);
+    program.push('A', 1, at(41), 'K/a#1');
+    expect(program.taken()).toEqual(['W@1700000039999 {"n":1}']);
+  });
+
+  it('of a partition ahead of the others holds them no more once they have passed it', () => {
+    const program = run(bound);
+    const idle = (): void => program.engine.passSilence(new Map(), new Map([['K/a', ['0']]]));
+    program.push('A', 1, at(9), 'K/a#0');
+    program.push('A', 1, at(2), 'K/a#1');
+    idle();
+    program.push('A', 1, at(12), 'K/a#1');
+    expect(program.taken()).toEqual([]);
+    idle();
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":2}']);
+    expect(program.engine.counters().eventsLate).toBe(0);
+  });
+
   it('does not begin before the partitions are read of which events are on their way', () => {
     const program = run(bound);
     program.engine.awaitPartitions('K/a', ['0', '1']);
@@ -149,6 +176,16 @@ describe('silence', () => {
     expect(program.taken()).toEqual([]);
     program.push('A', 1, at(22), 'K/b');
     expect(program.taken()).toEqual(['W@1700000019999 {"n":2}']);
+    expect(program.engine.counters().eventsLate).toBe(0);
+  });
+
+  it('of a source that has given nothing yet does not make it follow those that no stream reads beside it', () => {
+    const program = run(`${bound}event B:\n    at: timestamp\nstream V = B.window(10s).aggregate(n: count()).emit(n: n)\n`);
+    program.push('B', 1, at(60));
+    program.engine.passSilence(silent(30_000, 'K/a'));
+    program.push('A', 1, at(1), 'K/a');
+    program.push('A', 1, at(12), 'K/a');
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
     expect(program.engine.counters().eventsLate).toBe(0);
   });
 
