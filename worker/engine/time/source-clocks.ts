@@ -80,17 +80,16 @@ export class SourceClocks {
     }
   }
 
+  /**
+   * Moves the source that the event came through; where none is named, those of its type. A type without a binding counts as the default input's
+   * wherever it comes through: streams that read nothing else wait for that.
+   */
   observe(event: TimedEvent, step: number): void {
-    const { sources, partition } = this.#arrivalOf(event);
-    for (const source of sources) {
-      source.followsArrival = event.isArrivalTime;
-      source.clock.move(event.time, step, partition);
-      for (const [field, clock] of source.fieldClocks) {
-        const time = readEventTime(event.fields.get(field) ?? null);
-        if (time !== undefined) clock.move(time, step, partition);
-        else if (partition !== null) clock.passBy(partition, step);
-      }
-    }
+    const { source: through, type } = event;
+    const bound = through && this.#byId.get(through.id);
+    if (bound !== undefined) moveSource(bound, event, through?.partition ?? null, step);
+    const ofType = this.#sourcesOf(type);
+    if (bound === undefined || ofType[0] === this.#sources[0]) for (const source of ofType) moveSource(source, event, null, step);
   }
 
   /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
@@ -182,13 +181,6 @@ export class SourceClocks {
     };
   }
 
-  #arrivalOf({ source, type }: TimedEvent): { readonly sources: readonly Source[]; readonly partition: string | null } {
-    const bound = source === undefined ? undefined : this.#byId.get(source.id);
-    return bound === undefined
-      ? { sources: this.#sourcesOf(type), partition: null }
-      : { sources: [bound], partition: source?.partition ?? null };
-  }
-
   save(): Saved<typeof savedSources> {
     const saved = this.#sources.map(({ binding, followsArrival, clock, fieldClocks }) => {
       const fields = new Map(Array.from(fieldClocks, ([field, one]) => [field, one.save()]));
@@ -205,6 +197,16 @@ export class SourceClocks {
       source.clock.load(own.clock);
       for (const [field, clock] of own.fieldClocks) source.fieldClocks.get(field)?.load(clock);
     }
+  }
+}
+
+function moveSource(source: Source, { time, fields, isArrivalTime }: TimedEvent, partition: string | null, step: number): void {
+  source.followsArrival = isArrivalTime;
+  source.clock.move(time, step, partition);
+  for (const [field, clock] of source.fieldClocks) {
+    const own = readEventTime(fields.get(field) ?? null);
+    if (own !== undefined) clock.move(own, step, partition);
+    else if (partition !== null) clock.passBy(partition, step);
   }
 }
 

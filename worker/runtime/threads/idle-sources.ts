@@ -11,6 +11,9 @@ const TICK_ID = '$tick';
 /** In what is saved: a broker's partition, with its name and the id of its source behind it. No id of a source begins so. */
 const PARTITION = /^\$partition (\S+) (.+)$/;
 
+/** Among the sources of a plan. */
+const DEFAULT_INPUT = 0;
+
 interface Silence {
   /** When the last event came that no tick has seen yet. */
   arrived: number | null;
@@ -58,15 +61,15 @@ export class IdleSources {
     return this.#bindings.has(id);
   }
 
-  /** An event of this type came through a binding, or where none is named, by those of its type. */
+  /** An event of this type came, as the clocks of the engine see it. */
   observe(type: string, arrived: number, through?: InputSource): void {
     const binding = through && this.#bindings.get(through.id);
-    if (binding === undefined) {
-      for (const at of this.#sourcesOf(type)) (this.#sources[at] as SourceTime).arrived = arrived;
-      return;
+    if (binding !== undefined) {
+      binding.arrived = arrived;
+      if (through?.partition !== undefined) hear(binding, through.partition, arrived);
     }
-    binding.arrived = arrived;
-    if (through?.partition !== undefined) hear(binding, through.partition, arrived);
+    const ofType = this.#sourcesOf(type);
+    if (binding === undefined || ofType[0] === DEFAULT_INPUT) for (const at of ofType) (this.#sources[at] as SourceTime).arrived = arrived;
   }
 
   /** Events of these partitions are on their way. */

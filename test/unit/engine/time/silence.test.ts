@@ -206,3 +206,31 @@ describe('silence', () => {
     expect(outputs).toEqual([1_700_000_039_999]);
   });
 });
+
+describe('an event that comes through the binding of another type', () => {
+  const text = [
+    'connector K = mqtt(url: "mqtt://127.0.0.1")',
+    'event A:\n    at: timestamp',
+    'event B:\n    at: timestamp',
+    'stream OfA = A.from(K, topic: "a").window(10s).aggregate(n: count()).emit(n: n)',
+    'stream OfB = B.window(10s).aggregate(n: count()).emit(n: n)',
+    '',
+  ].join('\n');
+  const at = (seconds: number) => ({ at: 1_700_000_000_000 + 1_000 * seconds });
+
+  it('moves the time of that, and that of streams which read its own type from nowhere else', () => {
+    const program = run(text);
+    program.push('A', 1, at(1), 'K/a');
+    program.push('B', 1, at(2), 'K/a');
+    program.push('B', 1, at(12), 'K/a');
+    expect(program.taken().sort()).toEqual(['OfA@1700000009999 {"n":1}', 'OfB@1700000009999 {"n":1}']);
+  });
+
+  it('leaves the time of the binding alone when it comes from elsewhere', () => {
+    const program = run(text);
+    program.push('A', 1, at(1), 'K/a');
+    program.push('B', 1, at(2));
+    program.push('B', 1, at(12));
+    expect(program.taken()).toEqual(['OfB@1700000009999 {"n":1}']);
+  });
+});
