@@ -15,8 +15,16 @@ export interface InputEvent {
   readonly timestamp?: number;
   /** Epoch milliseconds when nothing else says the time: the offset in an event file, or the time of arrival. */
   readonly fallbackTime: number;
-  /** The `.from()` binding it came through, `<connector>/<topic>`; absent for the default input. */
-  readonly source?: string;
+  /** Where it came in; absent for the default input, and where that is not known: it then came by the bindings of its type. */
+  readonly source?: InputSource | undefined;
+}
+
+/** A `.from()` binding that events come through. */
+export interface InputSource {
+  /** Of the binding, `<connector>/<topic>`. */
+  readonly id: string;
+  /** The broker's partition that they come from, where it has some. */
+  readonly partition?: string | undefined;
 }
 
 /** What a program's `.emit` made: an alert. `time` is event time in epoch milliseconds. */

@@ -125,9 +125,11 @@ function recordingEntries(types: readonly RandomType[], seen: Seen[], asksForAll
     (...args) =>
       seen.push({ type, args, whole: asksForAll ? entries.source?.() : undefined });
   const unread = (type: string): EventEntry['enter'] | null => (types.some(({ name }) => name === type) ? null : enterOf(type));
-  const entries: { entries: EventEntry[]; source: (() => InputEvent) | null; unread: typeof unread } = {
+  const entries: EventEntries & { readonly entries: EventEntry[] } = {
     entries: [],
     source: null,
+    place: { partition: null },
+    isOf: () => false,
     unread,
   };
   for (const { name: type, fields, reads } of types) {

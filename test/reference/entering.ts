@@ -7,13 +7,17 @@ import type { EntryField, EventEntry, TextPlace } from '../../worker/engine/fusi
 /** Hands an event in as scalars where it is plain enough for that, else whole. Gives the status of its admission. */
 export function enterOrPush(engine: Engine, event: InputEvent): Admission['status'] {
   const entry = engine.entries.entries.find(({ type }) => type === event.type);
-  const values = entry && event.source === undefined ? plainValues(entry, event) : undefined;
+  const { source } = event;
+  const mayEnter = source === undefined || engine.entries.isOf(event.type, source.id);
+  const values = entry && mayEnter ? plainValues(entry, event) : undefined;
   if (entry === undefined || values === undefined) return engine.push(event).status;
   const stated = entry.timeField === null ? undefined : readEventTime(event.fields.get(entry.fields[entry.timeField]?.name ?? '') ?? null);
   const time = event.timestamp ?? stated ?? event.fallbackTime;
   engine.entries.source = () => event;
+  engine.entries.place.partition = source?.partition ?? null;
   entry.enter(time, event.timestamp === undefined && stated === undefined, ...values, ...placesOf(engine, entry, event));
   engine.entries.source = null;
+  engine.entries.place.partition = null;
   return 'valid';
 }
 

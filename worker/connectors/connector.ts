@@ -144,6 +144,10 @@ export interface SourceBatch {
   readonly messages: readonly SourceMessage[];
   /** Behind these messages; null where the other side alone knows what was taken. */
   readonly position: SourcePosition | null;
+  /** The partition of the broker that they come from: each has a time of its own. @default there are none */
+  readonly partition?: string | undefined;
+  /** Partitions that the source has begun to read, and of which messages are on their way: time waits for them. @default it has begun with none */
+  readonly awaited?: readonly string[] | undefined;
   /** The other side is told that these were taken, and gives them no more. @default they can be read again from where the last ones ended */
   readonly isTold?: boolean;
   /** Called once the other side may be told, so that `take` does not wait for that. Not called when the pipeline ends before. */

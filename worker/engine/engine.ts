@@ -19,9 +19,12 @@ export interface Engine {
   advance(time: number, source?: string): void;
   /**
    * Nothing has come for so long (ms) from the sources with these ids. What they were given as the time, in a field or otherwise, goes on
-   * from there as fast as the silence lasts; repeated with the whole of it while it does.
+   * from there as fast as the silence lasts; repeated with the whole of it while it does. One that was given nothing yet follows those for which streams wait beside it.
+   * `partitions`: by source, those of its broker's that are idle; repeated as well. Its time does not wait for them until something comes.
    */
-  passSilence(silentMs: ReadonlyMap<string, number>): void;
+  passSilence(silentMs: ReadonlyMap<string, number>, partitions?: ReadonlyMap<string, readonly string[]>): void;
+  /** Events of these partitions of the source's broker are on their way: its time waits for them. */
+  awaitPartitions(source: string, partitions: readonly string[]): void;
   /** No clock completes anything before it has gone on by so much, ms; Infinity: nothing waits for time. Asked between two inputs. */
   dueInMs(): number;
   /** The finite input has ended: time goes to infinity, upstream first. */

@@ -59,7 +59,7 @@ export class ProgramEngine implements Engine {
   readonly #fused: FusedProgram | null;
   readonly #kernels = new Map<object, Kernel>();
   #rowEntries: ReadonlyMap<string, (row: Row) => void> = new Map();
-  readonly entries: EventEntries = { entries: [], source: null };
+  readonly entries: EventEntries;
   readonly #fastPath: EventFastPath | null;
   /** In order of declaration. */
   readonly #nodes: readonly StreamNode[];
@@ -94,6 +94,7 @@ export class ProgramEngine implements Engine {
       order: 0,
       time: 0,
       untimed: 0,
+      place: { partition: null },
       backend,
       clocks,
       queue,
@@ -106,12 +107,16 @@ export class ProgramEngine implements Engine {
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#scheduler = new StreamScheduler(this.#timed.map(({ clock }) => clock));
     this.#routes = new Routes(plan, (stream, origin) => (this.#nodes[stream] as StreamNode).inlets(origin));
-    if (fused !== null) {
-      const linked = fused.link(this.#fusedRuntime());
-      this.#rowEntries = linked.rowEntries;
-      const entries = linked.entries.map((entry) => this.#counting(entry));
-      if (entries.length > 0) this.entries = { entries, source: null, unread: (type) => this.#unread(type) };
-    }
+    const linked = fused?.link(this.#fusedRuntime());
+    if (linked !== undefined) this.#rowEntries = linked.rowEntries;
+    const entries = linked?.entries.map((entry) => this.#counting(entry)) ?? [];
+    this.entries = {
+      entries,
+      source: null,
+      place: this.#arriving.place,
+      isOf: (type, binding) => clocks.isSingle(type, binding),
+      ...(entries.length > 0 && { unread: (type: string) => this.#unread(type) }),
+    };
     this.#fastPath = this.entries.entries.length > 0 ? new EventFastPath(this.entries) : null;
     this.#schedule();
   }
@@ -243,9 +248,13 @@ export class ProgramEngine implements Engine {
     this.#effects.runTasks();
   }
 
-  passSilence(silentMs: ReadonlyMap<string, number>): void {
+  awaitPartitions(source: string, partitions: readonly string[]): void {
+    this.#time.awaitPartitions(source, partitions);
+  }
+
+  passSilence(silentMs: ReadonlyMap<string, number>, partitions: ReadonlyMap<string, readonly string[]> = new Map()): void {
     this.#backend.beginEvent();
-    this.#time.passSilence(silentMs);
+    this.#time.passSilence(silentMs, partitions);
     this.#completeDue();
     this.#settle();
     this.#effects.runTasks();

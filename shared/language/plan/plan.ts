@@ -82,7 +82,7 @@ export interface ContextPlan {
 
 /** One subscription. The default input has no connector and is called `input`. */
 export interface SourceBinding {
-  /** `<connector>/<topic>`, what `InputEvent.source` names; `input` for the default one. */
+  /** `<connector>/<topic>`, what `InputSource.id` names; `input` for the default one. */
   readonly id: string;
   readonly connector: string | null;
   readonly parameters: ReadonlyMap<string, Value>;

@@ -8,6 +8,7 @@ import type { LoggedRecord, LoggedRequest } from '../../../worker/runtime/pipeli
 import type { RuntimeReport } from '../../../worker/runtime/service.ts';
 import { EventLog } from '../../../worker/runtime/storage/event-log.ts';
 import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-files.ts';
+import { frameOf } from '../../../worker/runtime/storage/log-frame.ts';
 import { FailingFiles } from './failing-files.ts';
 
 describe('crc32c', () => {
@@ -73,6 +74,27 @@ describe('the event log', () => {
     expect(await all(again)).toEqual(records);
     expect(again.lastSequence).toBe(4);
     expect(reports).toEqual([]);
+    await again.close();
+  });
+
+  it('keeps the partition that messages came from, and those that are waited for; what was written without still reads', async () => {
+    const position = { cluster: 'c', offsets: { 1: '7' } };
+    const came = (sequence: number, source: LoggedRequest['source']): LoggedRequest => ({ ...request(sequence), source });
+    const records = [
+      came(1, { id: 'K/a', position }),
+      came(2, { id: 'K/a', position, partition: '1', awaited: ['0', '1'] }),
+      came(3, { id: 'K/a', position: null, partition: undefined, awaited: undefined }),
+    ];
+    const frames = records.map(frameOf);
+    expect(frames[0]?.toString()).toContain('"c":{"id":"K/a","position":{"cluster":"c","offsets":{"1":"7"}}}');
+    expect(frames[2]?.toString()).toContain('"c":{"id":"K/a","position":null}');
+    const log = await open();
+    for (const record of records) await log.append(record);
+    await log.close();
+    const again = await open();
+    const read = await all(again);
+    expect(read).toEqual(records);
+    expect(read.map(frameOf)).toEqual(frames);
     await again.close();
   });
 

@@ -148,3 +148,35 @@ it.each<[string, { a: string; more?: string; idleMs: number }]>([
   told.ticks(began + idleMs, began + idleMs);
   expect(told.silences).toEqual([idleMs]);
 });
+
+it('leaves the partitions of a broker from which nothing comes, each by itself, also behind a restart', () => {
+  const left = new Map<string, number[]>();
+  let now = began;
+  const engine = {
+    advance: () => undefined,
+    passSilence: (_, partitions) => {
+      for (const name of partitions?.get('K/a') ?? []) left.set(name, [...(left.get(name) ?? []), now - began]);
+    },
+  } as Pick<Engine, 'advance' | 'passSilence'> as Engine;
+  const text = 'connector K = mqtt(url: "mqtt://127.0.0.1")\nstream S = A.from(K, topic: "a").watermark(idle: 5s).emit(n: n)\n';
+  const { plan } = check(new SourceText('p.vpl', text));
+  let idle = new IdleSources(plan as Plan);
+  const ticks = (to: number): void => {
+    for (; now <= began + to; now += 100) idle.tick(engine, now);
+  };
+  ticks(1_000);
+  idle.await('K/a', ['0', '1', '2'], began + 1_000);
+  ticks(3_000);
+  idle.observe('A', began + 3_000, { id: 'K/a', partition: '1' });
+  const saved = idle.save();
+  idle = new IdleSources(plan as Plan);
+  idle.load(saved);
+  ticks(5_900);
+  expect([...left]).toEqual([]);
+  ticks(9_000);
+  // As long as another is heard it is said again and again.
+  expect(left.get('0')?.slice(0, 2)).toEqual([6_000, 6_100]);
+  expect(left.get('2')).toEqual(left.get('0'));
+  expect(left.get('1')).toEqual([8_000]);
+  expect(left.get('0')?.at(-1)).toBe(8_000);
+});

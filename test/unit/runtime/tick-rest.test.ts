@@ -22,6 +22,9 @@ stream S = join(L, R).on(L.n == R.n).window(5s).emit(n: L.n)
   'sources that are silent after different times': `stream L = A.watermark(out_of_order: 2s, idle: 6s).window(3s).aggregate(n: count()).emit(n: n)
 stream R = B.from(K, topic: "b").watermark(out_of_order: 2s, idle: 12s).window(3s).aggregate(n: count()).emit(n: n)
 `,
+  'a merge of sources of which one may have given nothing': `stream S = merge(A, B.from(K, topic: "b"))
+    .watermark(idle: 6s).window(3s).aggregate(n: count()).emit(n: n)
+`,
   'a timer': 'stream T = timer(5s).emit(n: 1)\nstream S = A.window(20s).aggregate(n: count()).emit(n: n)\n',
 };
 

@@ -77,6 +77,8 @@ export class KafkaSource implements Source {
   #safePosition: SourceReading['position'] = null;
   /** What is being handed over, perhaps from a connection that is gone. */
   #underWay: Promise<boolean> = Promise.resolve(true);
+  /** Partitions that hold messages since they were assigned, until whoever takes the messages knows of that. */
+  #awaited: readonly string[] | undefined;
   /** Counts assignments: what was asked for an earlier one is of no use. */
   #assignment = 0;
 
@@ -181,17 +183,21 @@ export class KafkaSource implements Source {
     const [committed, ends] = [await stableOffsets(admin, group, [topic]), await admin.fetchTopicOffsets(topic)];
     if (assignment !== this.#assignment || this.#connection.isClosed) return;
     const committedOf = new Map(committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    const awaited: string[] = [];
     for (const { partition, low, high } of ends.filter((end) => partitions.includes(end.partition))) {
       const known = committedOf.get(partition) ?? -1n;
       const offsets = { committed: known < 0n ? undefined : known, low: BigInt(low), high: BigInt(high) };
       const next = taken.beginning(partition, offsets, start);
       taken.set(partition, next);
+      if (next < offsets.high) awaited.push(String(partition));
       consumer.seek({ topic, partition, offset: String(next) });
       // From now on it is the group's place too: what comes before the first message is taken is not skipped by the next start.
       const told = safe.beginning(partition, offsets, start);
       if (offsets.committed !== told) await consumer.commitOffsets([{ topic, partition, offset: String(told) }]);
     }
-    if (assignment === this.#assignment) consumer.resume(assigned);
+    if (assignment !== this.#assignment) return;
+    this.#awaited = awaited.length > 0 ? awaited : undefined;
+    consumer.resume(assigned);
   }
 
   async #take(session: Session, payload: EachBatchPayload, reading: SourceReading): Promise<void> {
@@ -212,8 +218,10 @@ export class KafkaSource implements Source {
         session.safe.set(partition, behind);
         if (assignment === this.#assignment && !this.#connection.isClosed) session.commits.add(partition, behind);
       };
-      this.#underWay = this.#handOver(reading, { messages, position, onSafe });
+      const awaited = this.#awaited;
+      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), awaited, onSafe });
       if (!(await this.#whileBeating(heartbeat, this.#underWay))) return;
+      if (this.#awaited === awaited) this.#awaited = undefined;
       taken.set(partition, behind);
       resolveOffset(last);
       await heartbeat();

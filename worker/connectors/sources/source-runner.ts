@@ -19,7 +19,7 @@ export interface SourceFeed {
   /** One event per line. */
   readonly body: Uint8Array;
   readonly timeField: string | undefined;
-  readonly mark: { readonly id: string; readonly position: SourcePosition | null };
+  readonly mark: { readonly id: string } & Pick<SourceBatch, 'position' | 'partition' | 'awaited'>;
   /** The other side is told that it was taken, and does not give it again. */
   readonly isTold: boolean;
   /** What comes again with the same key is not taken again. */
@@ -186,7 +186,7 @@ export class SourceRunner {
     report({ level, message, fields: { connector: settings.name, source: id, pipeline: pipelineId, ...fields } });
   }
 
-  async #take({ messages, position, isTold = false, onSafe }: SourceBatch): Promise<boolean> {
+  async #take({ messages, position, partition, awaited, isTold = false, onSafe }: SourceBatch): Promise<boolean> {
     const lines: Uint8Array[] = [];
     const { replica } = this.#options;
     for (const message of messages) {
@@ -196,7 +196,8 @@ export class SourceRunner {
       else if (!(await this.#bury(message, result.problem))) return false;
     }
     const timeField = textParameter(this.settings.parameters, 'time_field');
-    const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark: { id: this.#options.id, position }, isTold });
+    const mark = { id: this.#options.id, position, partition, awaited };
+    const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark, isTold });
     if (!isTaken) return false;
     this.#received += messages.length;
     // Where the pipeline ends before, whoever goes on with it takes them again.

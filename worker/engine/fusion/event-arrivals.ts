@@ -3,6 +3,7 @@ import type { ExpressionBackend } from '../evaluate/backend.ts';
 import type { ResultQueue } from '../streams/queue.ts';
 import type { ProgramTime } from '../time/program-time.ts';
 import type { SingleClock } from '../time/source-clocks.ts';
+import type { EntryPlace } from './event-entry.ts';
 import type { Arrivals } from './fused-runtime.ts';
 
 /** What of a running program takes part in the arrival of an event. */
@@ -13,6 +14,7 @@ export interface Arriving {
   time: number;
   /** Events whose time nothing but their arrival said. */
   untimed: number;
+  readonly place: EntryPlace;
   readonly backend: ExpressionBackend;
   readonly clocks: ProgramTime;
   readonly queue: ResultQueue;
@@ -29,7 +31,7 @@ export interface Arriving {
  */
 export function arrivalsOf(program: Arriving, source: SingleClock): Arrivals {
   const { backend, clocks, queue, effects } = program;
-  const moveTimeTo = clocks.moverOf(source.clock);
+  const moveTimeTo = clocks.moverOf(source.clock, program.place);
   return {
     arrive: (time, isArrivalTime) => {
       backend.beginEvent();

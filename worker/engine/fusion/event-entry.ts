@@ -46,6 +46,12 @@ export interface EntryField {
   readonly isKey?: boolean;
 }
 
+/** From where in a broker events come that are entered. */
+export interface EntryPlace {
+  /** Null: there are no partitions. */
+  partition: string | null;
+}
+
 /** The fast paths into a running engine. Empty where the program, or what the host wants to see, does not allow them. */
 export interface EventEntries {
   readonly entries: readonly EventEntry[];
@@ -59,4 +65,8 @@ export interface EventEntries {
    * wants more of it than the fields that are read. Called, if at all, while `enter` runs.
    */
   source: (() => InputEvent) | null;
+  /** The same of where the event came from. */
+  readonly place: EntryPlace;
+  /** Whether an event of this type that came through the binding with this id may be entered: it moves no other clock than `enter` does. */
+  readonly isOf: (type: string, binding: string) => boolean;
 }

@@ -34,14 +34,18 @@ export class EventFastPath {
     this.#entries = entries;
   }
 
-  /** Enters a plain event of the default input. False when it is not one: nothing has happened then. */
+  /** Enters a plain event that moves no other clock than events of its type do anyway. False when it is not one: nothing has happened then. */
   push(event: InputEvent): boolean {
     this.#maps ??= load(this.#entries, 'map');
-    const take = event.source === undefined ? this.#maps.get(event.type) : undefined;
+    const take = this.#maps.get(event.type);
     if (take === undefined || !hasFiniteTimes(event)) return false;
+    const { source } = event;
+    if (source !== undefined && !this.#entries.isOf(event.type, source.id)) return false;
     this.#event = event;
     this.#entries.source = this.#source;
+    this.#entries.place.partition = source?.partition ?? null;
     const isEntered = take(event.fields, event.timestamp ?? Number.NaN, event.fallbackTime);
+    this.#entries.place.partition = null;
     this.#event = undefined;
     return isEntered;
   }

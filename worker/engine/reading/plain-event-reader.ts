@@ -43,6 +43,8 @@ export class PlainEventReader {
   #bytes: Uint8Array = NO_BYTES;
   #words: DataView = new DataView(NO_BYTES.buffer);
   readonly #source = (): InputEvent => this.#options.whole(this.#state.marks[marks.lineStart] as number);
+  /** Where in a broker the events come from that are entered. */
+  partition: string | null = null;
   /** Of the event that `check` moved over last: its type's position in `types`. */
   kind = 0;
 
@@ -76,6 +78,7 @@ export class PlainEventReader {
   enter(at: number, arrival: number): void {
     this.#state.times[times.current] = arrival;
     this.#entries.source = this.#source;
+    this.#entries.place.partition = this.partition;
     if (this.#enter(this.#bytes, this.#words, at) === 0) throw new InvariantError('an event that was looked at cannot be entered');
   }
 

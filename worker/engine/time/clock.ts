@@ -21,8 +21,13 @@ export class Clock {
   private movedIn = -1;
   /** What it had come to when the input ended, moved on by rows that came behind the end. */
   private finite = -Infinity;
-  /** Each broker partition on its own; their lowest is the source's. Null while the source has none. */
+  /** Each broker partition that the source waits for, on its own; their lowest is the source's. Null while the source has none. */
   private partitions: Map<string, number> | null = null;
+  /** The partition that events come from, which come in batches; what it has reached is not among the partitions before `turnAway`. */
+  private current: string | null = null;
+  private currentReached = -Infinity;
+  /** The lowest of all others. */
+  private othersReached = Infinity;
   /** The highest time that an event gave it, where silence has brought it further. */
   private stated = -Infinity;
   /** To where silence has brought it. */
@@ -63,7 +68,7 @@ export class Clock {
   }
 
   move(time: number, step: number, partition: string | null = null): void {
-    const reached = partition === null ? time : this.lowest(partition, time);
+    const reached = partition === null ? time : this.movePartition(partition, time);
     if (reached <= this.reached) {
       this.moveBehind(Math.min(time, reached));
       return;
@@ -96,16 +101,59 @@ export class Clock {
 
   /** Moves all partitions as well: a tick, or the end of input. */
   moveAll(time: number, step: number): void {
-    for (const [name, reached] of this.partitions ?? []) this.partitions?.set(name, Math.max(reached, time));
+    this.turnAway();
+    for (const [name, reached] of this.partitions ?? []) if (reached < time) this.partitions?.set(name, time);
     this.move(time, step);
   }
 
-  /** No event has come for so long: time goes on from what events have given, if any did. */
-  passSilence(silentMs: number, step: number): void {
+  /** Events of this partition are on their way: time waits for them. */
+  awaitPartition(partition: string): void {
+    this.turnAway();
+    this.partitions ??= new Map();
+    if (!this.partitions.has(partition)) this.partitions.set(partition, -Infinity);
+  }
+
+  /**
+   * Nothing comes from these partitions: time waits no more for those that are behind the others, until an event comes from them. Where
+   * there are no others, it is that of the furthest. Repeated while that lasts: the others may pass one that is ahead of them.
+   */
+  leavePartitions(silent: readonly string[], step: number): void {
+    this.turnAway();
+    if (this.partitions === null) return;
+    const others = [...this.partitions.keys()].filter((partition) => !silent.includes(partition));
+    if (others.length === 0) {
+      const furthest = Math.max(...this.partitions.values());
+      this.partitions = null;
+      this.move(furthest, step);
+      return;
+    }
+    const { partitions } = this;
+    const lowest = Math.min(...others.map((partition) => partitions.get(partition) as number));
+    for (const partition of silent) if ((partitions.get(partition) ?? lowest) < lowest) partitions.delete(partition);
+    this.move(Math.min(...partitions.values()), step);
+  }
+
+  /** An event of the partition has come that says no time to this clock: there may be none that does. */
+  passBy(partition: string, step: number): void {
+    this.turnAway();
+    if (this.partitions?.get(partition) === -Infinity) this.leavePartitions([partition], step);
+  }
+
+  /**
+   * No event has come for so long: time goes on from what events have given, or follows the others from which something came, where none has
+   * given any.
+   */
+  passSilence(silentMs: number, step: number, others = -Infinity): void {
     if (!this.isBySilence()) this.stated = this.reached;
-    if (this.stated + silentMs <= this.reached) return;
-    this.moveAll(this.stated + silentMs, step);
+    const time = this.stated === -Infinity ? others : this.stated + silentMs;
+    if (time <= this.reached) return;
+    this.moveAll(time, step);
     this.silentTo = this.reached;
+  }
+
+  /** Some event has given it a time. */
+  get isHeard(): boolean {
+    return this.reached > -Infinity && !(this.isBySilence() && this.stated === -Infinity);
   }
 
   private isBySilence(): boolean {
@@ -117,15 +165,31 @@ export class Clock {
     if (this.reached === Infinity && time < Infinity && time > this.finite) this.finite = time;
   }
 
-  private lowest(partition: string, time: number): number {
+  /** Gives the lowest time of all partitions. */
+  private movePartition(partition: string, time: number): number {
+    if (partition !== this.current) this.turnTo(partition);
+    if (time > this.currentReached) this.currentReached = time;
+    return Math.min(this.currentReached, this.othersReached);
+  }
+
+  private turnTo(partition: string): void {
+    this.turnAway();
     this.partitions ??= new Map();
-    this.partitions.set(partition, Math.max(this.partitions.get(partition) ?? -Infinity, time));
-    let first = Infinity;
-    for (const reached of this.partitions.values()) if (reached < first) first = reached;
-    return first;
+    this.current = partition;
+    this.currentReached = this.partitions.get(partition) ?? -Infinity;
+    this.partitions.set(partition, this.currentReached);
+    this.othersReached = Infinity;
+    for (const [name, reached] of this.partitions) if (name !== partition && reached < this.othersReached) this.othersReached = reached;
+  }
+
+  private turnAway(): void {
+    if (this.current === null) return;
+    this.partitions?.set(this.current, this.currentReached);
+    this.current = null;
   }
 
   save(): Saved<typeof savedClock> {
+    this.turnAway();
     const { reached, partitions } = this;
     return { reached, partitions, finite: this.lastFinite(), stated: this.isBySilence() ? this.stated : undefined };
   }
@@ -136,5 +200,6 @@ export class Clock {
     this.stated = stated ?? -Infinity;
     this.silentTo = stated === undefined ? -Infinity : reached;
     this.partitions = partitions === null ? null : new Map(partitions);
+    this.current = null;
   }
 }

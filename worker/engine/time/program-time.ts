@@ -1,5 +1,6 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { EntryPlace } from '../fusion/event-entry.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { readTypesOf } from '../streams/unread-types.ts';
@@ -76,11 +77,21 @@ export class ProgramTime {
     return this.#sources.singleOf(type);
   }
 
+  /** Whether an event of this type that comes through the binding with this id moves that clock, and no other. */
+  isSingle(type: string, id: string): boolean {
+    return this.#sources.isSingle(type, id);
+  }
+
+  /** Time waits for events of these broker partitions, which are on their way. */
+  awaitPartitions(source: string, partitions: readonly string[]): void {
+    this.#sources.awaitPartitions(source, partitions);
+  }
+
   /** As `observe`, for the events of types that move this clock alone: the function says whether a step of time is due. */
-  moverOf(clock: Clock): (time: number) => boolean {
+  moverOf(clock: Clock, place: EntryPlace): (time: number) => boolean {
     if (this.clocks.length > 1) {
       return (time) => {
-        clock.move(time, ++this.stepNumber);
+        clock.move(time, ++this.stepNumber, place.partition);
         return this.isDue() || this.isEarly();
       };
     }
@@ -102,8 +113,10 @@ export class ProgramTime {
   }
 
   /** See `Engine.passSilence`. */
-  passSilence(silentMs: ReadonlyMap<string, number>): void {
-    this.#sources.passSilence(silentMs, ++this.stepNumber);
+  passSilence(silentMs: ReadonlyMap<string, number>, partitions: ReadonlyMap<string, readonly string[]>): void {
+    const step = ++this.stepNumber;
+    this.#sources.leavePartitions(partitions, step);
+    this.#sources.passSilence(silentMs, step);
   }
 
   end(): void {
@@ -175,6 +188,7 @@ export class ProgramTime {
         readings.set(clock, Math.max(readings.get(clock) ?? 0, lagMs));
       }
     }
+    this.#sources.waitTogether([...readings.keys()]);
     return new StreamClock(
       [...readings].map(([clock, lagMs]) => ({ clock, lagMs })),
       own,
@@ -218,6 +232,7 @@ export class ProgramTime {
   /** The clock of a timer: all sources that the program reads; the default input when it reads none. */
   #programReadings(): readonly Reading[] {
     const clocks = new Set(this.#types.flatMap((type) => this.#sources.ofType(type, null)));
+    this.#sources.waitTogether([...clocks]);
     return [...(clocks.size > 0 ? clocks : [this.#sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
   }
 

@@ -41,6 +41,8 @@ export class SourceClocks {
   readonly #sources: readonly Source[];
   readonly #byId: ReadonlyMap<string, Source>;
   readonly #sourcesOf: (type: string) => readonly Source[];
+  /** By clock, those for which some stream waits beside it. */
+  readonly #beside = new Map<Clock, Set<Clock>>();
 
   constructor(plan: Plan) {
     this.#sources = plan.sources.map((binding) => ({
@@ -68,22 +70,49 @@ export class SourceClocks {
     for (const type of types) for (const source of this.#sourcesOf(type)) source.derivedClocks.add(clock);
   }
 
-  observe(event: TimedEvent, step: number): void {
-    const { sources, partition } = this.#arrivalOf(event);
-    for (const source of sources) {
-      source.followsArrival = event.isArrivalTime;
-      source.clock.move(event.time, step, partition);
-      for (const [field, clock] of source.fieldClocks) {
-        const time = readEventTime(event.fields.get(field) ?? null);
-        if (time !== undefined) clock.move(time, step, partition);
-      }
+  /** A stream waits for the lowest of these. */
+  waitTogether(clocks: readonly Clock[]): void {
+    if (clocks.length < 2) return;
+    for (const clock of clocks) {
+      const beside = this.#beside.get(clock) ?? new Set();
+      for (const other of clocks) beside.add(other);
+      this.#beside.set(clock, beside);
     }
+  }
+
+  /**
+   * Moves the source that the event came through; where none is named, those of its type. A type without a binding counts as the default input's
+   * wherever it comes through: streams that read nothing else wait for that.
+   */
+  observe(event: TimedEvent, step: number): void {
+    const { source: through, type } = event;
+    const bound = through && this.#byId.get(through.id);
+    if (bound !== undefined) moveSource(bound, event, through?.partition ?? null, step);
+    const ofType = this.#sourcesOf(type);
+    if (bound === undefined || ofType[0] === this.#sources[0]) for (const source of ofType) moveSource(source, event, null, step);
   }
 
   /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
   singleOf(type: string): SingleClock | null {
+    return this.#singleOf(type);
+  }
+
+  /** Whether that clock is the one of the binding with this id. */
+  isSingle(type: string, id: string): boolean {
+    const source = this.#byId.get(id);
+    return source !== undefined && source === this.#singleOf(type);
+  }
+
+  #singleOf(type: string): Source | null {
     const [source, ...others] = this.#sourcesOf(type);
     return source === undefined || others.length > 0 || source.fieldClocks.size > 0 ? null : source;
+  }
+
+  /** Events of these broker partitions of a binding are on their way. */
+  awaitPartitions(id: string, partitions: readonly string[]): void {
+    const source = this.#byId.get(id);
+    if (source === undefined) return;
+    for (const clock of ownClocksOf(source)) for (const partition of partitions) clock.awaitPartition(partition);
   }
 
   /** A tick of the host. Without a source it is for those whose newest event has arrival time. */
@@ -98,19 +127,40 @@ export class SourceClocks {
   }
 
   /**
-   * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself. One that
-   * follows arrivals is moved by ticks alone, and one behind several sources waits until all are silent.
+   * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself; where it was
+   * given none it follows those for which streams wait beside it. One that follows arrivals is moved by ticks alone, and one behind several sources waits until all are
+   * silent.
    */
   passSilence(silentMs: ReadonlyMap<string, number>, step: number): void {
     const derived = new Map<Clock, number>();
-    for (const { binding, clock, fieldClocks, derivedClocks, followsArrival } of this.#sources) {
+    const unheard: Clock[] = [];
+    for (const source of this.#sources) {
+      const { binding, clock, derivedClocks, followsArrival } = source;
       const silent = silentMs.get(binding.id) ?? 0;
       for (const one of derivedClocks) derived.set(one, Math.min(derived.get(one) ?? Infinity, silent));
       if (silent === 0) continue;
-      if (!followsArrival) clock.passSilence(silent, step);
-      for (const one of fieldClocks.values()) one.passSilence(silent, step);
+      for (const one of ownClocksOf(source)) {
+        if (!one.isHeard) unheard.push(one);
+        else if (one !== clock || !followsArrival) one.passSilence(silent, step);
+      }
     }
+    for (const clock of unheard) clock.passSilence(0, step, this.#lowestBeside(clock));
     for (const [clock, silent] of derived) clock.passSilence(silent, step);
+  }
+
+  /** The lowest that was given a time of those for which streams wait beside it. -Infinity when none was. */
+  #lowestBeside(clock: Clock): number {
+    const heard = Array.from(this.#beside.get(clock) ?? []).filter(({ isHeard }) => isHeard);
+    return heard.length === 0 ? -Infinity : Math.min(...heard.map((one) => one.now()));
+  }
+
+  /** Broker partitions from which nothing has come for so long that they are idle, by the ids of their bindings. */
+  leavePartitions(silent: ReadonlyMap<string, readonly string[]>, step: number): void {
+    for (const [id, partitions] of silent) {
+      const source = this.#byId.get(id);
+      if (source === undefined) continue;
+      for (const clock of ownClocksOf(source)) clock.leavePartitions(partitions, step);
+    }
   }
 
   all(): Set<Clock> {
@@ -129,18 +179,6 @@ export class SourceClocks {
       }
       return sources;
     };
-  }
-
-  /** Where an event came in. A binding's id may be followed by `#` and the broker's partition. */
-  #arrivalOf({ source: id, type }: TimedEvent): { readonly sources: readonly Source[]; readonly partition: string | null } {
-    if (id === undefined) return { sources: this.#sourcesOf(type), partition: null };
-    const exact = this.#byId.get(id);
-    if (exact !== undefined) return { sources: [exact], partition: null };
-    const hash = id.lastIndexOf('#');
-    const binding = hash < 0 ? undefined : this.#byId.get(id.slice(0, hash));
-    return binding === undefined
-      ? { sources: this.#sourcesOf(type), partition: null }
-      : { sources: [binding], partition: id.slice(hash + 1) };
   }
 
   save(): Saved<typeof savedSources> {
@@ -162,6 +200,16 @@ export class SourceClocks {
   }
 }
 
+function moveSource(source: Source, { time, fields, isArrivalTime }: TimedEvent, partition: string | null, step: number): void {
+  source.followsArrival = isArrivalTime;
+  source.clock.move(time, step, partition);
+  for (const [field, clock] of source.fieldClocks) {
+    const own = readEventTime(fields.get(field) ?? null);
+    if (own !== undefined) clock.move(own, step, partition);
+    else if (partition !== null) clock.passBy(partition, step);
+  }
+}
+
 function clockOf(source: Source, field: string | null): Clock {
   if (field === null) return source.clock;
   let clock = source.fieldClocks.get(field);
@@ -173,5 +221,10 @@ function clockOf(source: Source, field: string | null): Clock {
 }
 
 function clocksOf(source: Source): Clock[] {
-  return [source.clock, ...source.fieldClocks.values(), ...source.derivedClocks];
+  return [...ownClocksOf(source), ...source.derivedClocks];
+}
+
+/** Those that its events move. */
+function ownClocksOf({ clock, fieldClocks }: Source): Clock[] {
+  return [clock, ...fieldClocks.values()];
 }

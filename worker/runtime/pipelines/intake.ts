@@ -5,7 +5,15 @@ import type { InjectFormat, InjectResult } from '../service.ts';
 import type { EnginePool } from '../threads/engine-pool.ts';
 import type { EngineThread, NewCall, SlotOwner } from '../threads/engine-thread.ts';
 import type { Beat } from '../threads/heartbeat.ts';
-import type { AnswerMessage, CountersReply, LoadReply, QuestionMessage, RecordResult, SaveReply } from '../threads/messages.ts';
+import type {
+  AnswerMessage,
+  CountersReply,
+  LoadReply,
+  QuestionMessage,
+  RecordResult,
+  RecordSource,
+  SaveReply,
+} from '../threads/messages.ts';
 import type { LoadedProgram, WarmEngine } from '../threads/warm-engine.ts';
 import { Fifo } from './fifo.ts';
 import type { SourceMark } from './runtime-storage.ts';
@@ -183,11 +191,12 @@ export class Intake implements SlotOwner {
 
   #send(thread: EngineThread, entry: Entry, size: number): void {
     const { sequence, format, timeField, bytes, time, skip } = entry;
+    const source = entry.source === null ? undefined : cameBy(entry.source);
     this.#sent.push(entry);
     this.#sentBytes += size;
     this.#lastSent = sequence;
     const outputsMax = entry.isReplay ? 0 : entry.outputsMax;
-    thread.send({ slot: this.#slot, sequence, format, timeField, time, outputsMax, skip }, bytes);
+    thread.send({ slot: this.#slot, sequence, format, timeField, source, time, outputsMax, skip }, bytes);
   }
 
   result(result: RecordResult): void {
@@ -440,6 +449,10 @@ export class Intake implements SlotOwner {
     this.#tellDrained();
     return refused;
   }
+}
+
+function cameBy({ id, partition, awaited }: SourceMark): RecordSource {
+  return { id, partition, awaited };
 }
 
 function sizeOf({ bytes }: Entry): number {

@@ -59,6 +59,10 @@ export interface SourceMark {
   /** The subscription, as the plan names it: `<connector>/<topic>`. */
   readonly id: string;
   readonly position: SourcePosition | null;
+  /** The broker's partition that the messages come from; absent where there are none, and in those of earlier versions. */
+  readonly partition?: string | undefined;
+  /** Partitions that the source has begun to read, and of which messages are on their way. @default it has begun with none */
+  readonly awaited?: readonly string[] | undefined;
   /** Whoever sent it waits: for an answer that says what became of each event, or that it was taken. @default nobody does */
   readonly answer?: 'whole' | 'receipt';
 }

@@ -1,5 +1,5 @@
 import { InvariantError } from '../../../shared/errors/error.ts';
-import type { InputEvent } from '../../../shared/events/event.ts';
+import type { InputEvent, InputSource } from '../../../shared/events/event.ts';
 import { asciiDecoder } from '../../../shared/events/reading/ascii-decoder.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
 import type { EventEntries } from '../../engine/fusion/event-entry.ts';
@@ -31,6 +31,7 @@ export interface PlainEvents {
  */
 export class PlainBodies {
   readonly #general: RequestReader;
+  readonly #isOf: EventEntries['isOf'];
   readonly #form: BodyForm = { isLines: false };
   readonly #reader: PlainEventReader;
   readonly #types: readonly string[];
@@ -41,10 +42,17 @@ export class PlainBodies {
   #kinds = new Int32Array(ENTRIES_MIN);
   readonly #others = new Map<number, RequestEntry>();
   #arrival = 0;
+  /** Of the body that is held. */
+  #source: InputSource | undefined;
+  /** By binding, whether the events of each type may be entered that come through it. */
+  readonly #kindsOf = new Map<string, readonly boolean[]>();
+  /** Those of the body that is held; null: all may. */
+  #mayEnter: readonly boolean[] | null = null;
   #pause = 0;
 
   constructor(entries: EventEntries, general: RequestReader) {
     this.#general = general;
+    this.#isOf = entries.isOf;
     this.#reader = new PlainEventReader(entries, {
       envelope: (state, plainTimes) => new RequestEnvelope(this.#form, state, plainTimes),
       whole: (at) => this.#whole(at),
@@ -60,11 +68,14 @@ export class PlainBodies {
 
   /**
    * True when the body is now held. False when it is not mostly plain, or cannot be read: `RequestReader` knows what to say.
-   * Behind the body 16 bytes of 0 must stand in its memory.
+   * Behind the body 16 bytes of 0 must stand in its memory. `source`: the binding that it came through.
    */
-  hold(body: Uint8Array, format: 'batch' | 'ndjson'): boolean {
+  hold(body: Uint8Array, format: 'batch' | 'ndjson', source?: InputSource): boolean {
     if (this.#types.length === 0 || this.#pause-- > 0) return false;
     this.#pause = 0;
+    this.#source = source;
+    this.#mayEnter = source === undefined ? null : this.#entering(source);
+    this.#reader.partition = source?.partition ?? null;
     this.#form.isLines = format === 'ndjson';
     this.#bytes = new Uint8Array(body.buffer);
     this.#end = body.byteOffset + body.length;
@@ -72,6 +83,21 @@ export class PlainBodies {
     this.#others.clear();
     this.#reader.open(body);
     return format === 'ndjson' ? this.#holdLines(body.byteOffset) : this.#holdBatch(body.byteOffset);
+  }
+
+  #entering({ id }: InputSource): readonly boolean[] | null {
+    let kinds = this.#kindsOf.get(id);
+    if (kinds === undefined) {
+      kinds = this.#types.map((type) => this.#isOf(type, id));
+      this.#kindsOf.set(id, kinds);
+    }
+    return kinds.every((mayEnter) => mayEnter) ? null : kinds;
+  }
+
+  /** Behind the plain event at `at`, which may be entered; 0 when there is none. */
+  #check(at: number): number {
+    const next = this.#reader.check(at);
+    return next === 0 || this.#mayEnter === null || this.#mayEnter[this.#reader.kind] === true ? next : 0;
   }
 
   /** The entry at this index; undefined when it is a plain event. */
@@ -113,7 +139,7 @@ export class PlainBodies {
 
   /** Takes notice of the event at `at` and returns the position behind it; 0 when the whole body is left to the other reader. */
   #holdEvent(at: number): number {
-    const next = this.#reader.check(at);
+    const next = this.#check(at);
     if (next !== 0) {
       this.#add(at, this.#reader.kind);
       return next;
@@ -124,7 +150,7 @@ export class PlainBodies {
 
   #holdLines(start: number): boolean {
     for (let at = this.#behindWhite(start); at < this.#end; at = this.#behindWhite(at)) {
-      const next = this.#reader.check(at);
+      const next = this.#check(at);
       const behind = next === 0 ? 0 : behindBlanks(this.#bytes, next);
       if (behind === this.#end || (behind !== 0 && this.#bytes[behind] === is.LINE_FEED)) {
         this.#add(at, this.#reader.kind);
@@ -197,7 +223,7 @@ export class PlainBodies {
   #whole(at: number): InputEvent {
     const entry = this.#readGenerally(at, this.#endOfObject(at));
     if (entry === undefined || isProblem(entry)) throw new InvariantError('a plain event is none to the other reader');
-    return eventOf(entry, this.#arrival);
+    return eventOf(entry, this.#arrival, this.#source);
   }
 
   #behindWhite(at: number): number {

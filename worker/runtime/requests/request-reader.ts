@@ -1,4 +1,4 @@
-import type { InputEvent } from '../../../shared/events/event.ts';
+import type { InputEvent, InputSource } from '../../../shared/events/event.ts';
 import { readEventTime, readMilliseconds } from '../../../shared/events/event-time.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
 import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
@@ -34,8 +34,10 @@ export function isProblem(entry: RequestEntry): entry is RequestProblem {
 }
 
 /** As the engine takes it; `arrived` is its time when nothing else states one. */
-export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: number): InputEvent {
-  return timestamp === undefined ? { type, fields, fallbackTime: arrived } : { type, fields, timestamp, fallbackTime: arrived };
+export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: number, source?: InputSource): InputEvent {
+  return timestamp === undefined
+    ? { type, fields, fallbackTime: arrived, source }
+    : { type, fields, timestamp, fallbackTime: arrived, source };
 }
 
 /** Reads the events of requests, one body after the other. Never throws, whatever the body. */

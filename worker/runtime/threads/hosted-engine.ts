@@ -1,4 +1,5 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import type { InputSource } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
@@ -18,7 +19,7 @@ import { PlainBodies } from '../requests/plain-bodies.ts';
 import { eventOf, isProblem, type RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { StreamMetrics } from '../service.ts';
 import { IdleSources } from './idle-sources.ts';
-import type { CountersReply, DocumentCall, ProgramSummary, ProgramText } from './messages.ts';
+import type { CountersReply, DocumentCall, ProgramSummary, ProgramText, WorkRecord } from './messages.ts';
 import type { RecordOutcome } from './record-outcome.ts';
 
 export interface HostedProgram {
@@ -54,6 +55,8 @@ export class HostedEngine {
   /** Event types that some stream reads. */
   readonly #read: ReadonlySet<string>;
   #outcome: RecordOutcome | undefined;
+  /** The binding that the events come through; undefined for the default input, and for a source that the program does not name. */
+  #source: InputSource | undefined;
   #notes: CollectedNotes;
   readonly #nearest = new Map<string, string | undefined>();
   /** What came between two records belongs to the one that follows. */
@@ -116,6 +119,18 @@ export class HostedEngine {
     this.#loose = [];
   }
 
+  /** The events of the record come from here on. */
+  arrive({ source, time }: Pick<WorkRecord, 'source' | 'time'>): void {
+    this.#source = source !== undefined && this.#idle.isBinding(source.id) ? source : undefined;
+    if (this.#source === undefined || source?.awaited === undefined) return;
+    this.#engine.awaitPartitions(source.id, source.awaited);
+    this.#idle.await(source.id, source.awaited, time);
+  }
+
+  get source(): InputSource | undefined {
+    return this.#source;
+  }
+
   end(): void {
     const isSome = this.#notes.isSome(this.#engine.eventsLate);
     if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
@@ -141,13 +156,13 @@ export class HostedEngine {
       return;
     }
     const { type } = entry;
-    const admission = this.#engine.push(eventOf(entry, arrived));
+    const admission = this.#engine.push(eventOf(entry, arrived, this.#source));
     if (admission.status === 'invalid') {
       outcome.problem({ index, code: 'invalid_event', field: admission.field, message: admission.message });
       return;
     }
     outcome.processed++;
-    this.#idle.observe(type, arrived);
+    this.#idle.observe(type, arrived, this.#source);
     this.#count(type, 1);
     if (entry.unknownMembers.length > 0) this.#notes.unknownMembers(entry.unknownMembers);
     if (admission.incomplete.length > 0) this.#countIncomplete(type, admission.incomplete);
@@ -163,7 +178,7 @@ export class HostedEngine {
   observe(start: number, end: number, arrived: number): void {
     for (const { type, count } of this.bodies.seen(start, end)) {
       this.#count(type, count);
-      this.#idle.observe(type, arrived);
+      this.#idle.observe(type, arrived, this.#source);
     }
   }
 

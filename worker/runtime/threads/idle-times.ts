@@ -6,7 +6,7 @@ const IDLE_MS_DEFAULT = 30_000;
 
 /**
  * For how long nothing comes from each source until it is idle, ms. Of the streams that read it each says how long by itself or by streams
- * that it feeds, or else the default counts; the least is the source's.
+ * that it feeds, or else the default counts; the least is the source's. Nobody waits for one that no stream reads: it is never idle.
  */
 export function idleTimesOf(plan: Plan, sourcesOf: (type: string) => readonly number[]): readonly number[] {
   const followers = followersOf(plan);
@@ -17,7 +17,7 @@ export function idleTimesOf(plan: Plan, sourcesOf: (type: string) => readonly nu
     const idleMs = statedBehind(plan, index, followers) ?? IDLE_MS_DEFAULT;
     for (const source of new Set(types.flatMap(sourcesOf))) least[source] = Math.min(least[source] as number, idleMs);
   });
-  return least.map((idleMs) => (idleMs === Number.POSITIVE_INFINITY ? IDLE_MS_DEFAULT : idleMs));
+  return least;
 }
 
 /** The least that the stream or any stream made of its results states; undefined where none does. */

@@ -1,3 +1,4 @@
+import type { InputSource } from '../../../shared/events/event.ts';
 import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { KnownSend } from '../../connectors/registry.ts';
@@ -164,6 +165,12 @@ export interface WorkMessage {
   readonly records: readonly WorkRecord[];
 }
 
+/** A source that a record came from, by the id of its subscription. */
+export interface RecordSource extends InputSource {
+  /** Partitions of which messages are on their way. @default there are none */
+  readonly awaited?: readonly string[] | undefined;
+}
+
 /** One request with events, or one tick of the clock. */
 export interface WorkRecord {
   readonly slot: number;
@@ -172,6 +179,8 @@ export interface WorkRecord {
   readonly format: InjectFormat | null;
   /** Name of the field that says when an event happened; null = none is named. */
   readonly timeField: string | null;
+  /** What it came from. @default no source */
+  readonly source?: RecordSource | undefined;
   /** Bytes of the arena; -1 for a tick. */
   readonly length: number;
   /** Epoch ms of its arrival, or of the tick. */

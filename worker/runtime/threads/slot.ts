@@ -235,12 +235,13 @@ class RecordJob {
     this.#outcome = outcome;
     this.#heartbeat = heartbeat;
     engine.begin(outcome);
+    engine.arrive(record);
   }
 
   read(body: Uint8Array, reader: RequestReader): void {
     const { format, timeField, skip } = this.#record;
     const isPlain = skip.length === 0 && timeField === null;
-    if (isPlain && (format === 'batch' || format === 'ndjson') && this.#engine.bodies.hold(body, format)) {
+    if (isPlain && (format === 'batch' || format === 'ndjson') && this.#engine.bodies.hold(body, format, this.#engine.source)) {
       this.#entries = null;
       this.#count = this.#engine.bodies.count;
     } else {

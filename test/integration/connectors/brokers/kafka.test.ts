@@ -29,6 +29,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
     broker = await startKafka(advertisedAt(link.port));
     const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared', 'committed'];
     await makeTopics(broker.port, names, 3);
+    await makeTopics(broker.port, ['timed', 'sided'], 2);
   });
   afterAll(async () => {
     for (const run of runs) await run.remove();
@@ -214,6 +215,82 @@ stream Each = Reading.from(In)
     expect((await run.end('SIGINT'))?.code).toBe(0);
     expect(audit(await committedIn(clientOf(broker.port, 10), 'committed', 3), log.written)).toEqual(nothing);
     expect(run.letters()).toEqual([]);
+  });
+
+  const windowMs = 10_000;
+  /** Counts events in windows of ten seconds, by when each began. */
+  const counting =
+    (topic: string, idle: string) =>
+    (folder: string): string =>
+      `
+event Reading:
+    at: timestamp
+
+${connector(`, group_id: "${topic}", session_timeout: 3s`)}
+connector Out = file (path: "${folder}/out.jsonl")
+
+stream Counted = Reading.from(Broker, topic: "${topic}")
+    .watermark(idle: ${idle})
+    .window(10s)
+    .aggregate(count: count())
+    .emit(n: window_start, count)
+    .to(Out)
+`;
+  /** So many events in each of these windows, all in one partition. */
+  const fill = async (topic: string, partition: number, windows: { from: number; to: number; each: number }): Promise<void> => {
+    const { from, to, each } = windows;
+    const producer = await producerOf(broker.port);
+    for (let window = from; window < to; window++) {
+      const at = (n: number): number => 1_700_000_000_000 + window * windowMs + Math.floor((n * windowMs) / each);
+      const messages = Array.from({ length: each }, (_, n) => ({ partition, value: `{"event_type":"Reading","at":${at(n)}}` }));
+      await producer.send({ topic, acks: -1, messages });
+    }
+    await producer.disconnect();
+  };
+  /** By window, what was counted each time that it was said. */
+  const counts = (run: ProgramRun): Record<number, unknown[]> => {
+    const found: Record<number, unknown[]> = {};
+    for (const { data } of run.delivered('out.jsonl')) {
+      const window = (Number(data['n']) - 1_700_000_000_000) / windowMs;
+      found[window] = [...new Set([...(found[window] ?? []), data['count']])];
+    }
+    return found;
+  };
+  const allOf = (length: number, count: number): Record<number, unknown[]> =>
+    Object.fromEntries(Array.from({ length }, (_, at) => [at, [count]]));
+
+  it('counts what had waited in two partitions in the windows that it belongs to, over kills of cep', async () => {
+    const [windows, each] = [60, 200];
+    const run = begin(counting('timed', '30s'));
+    await fill('timed', 0, { from: 0, to: windows, each });
+    await fill('timed', 1, { from: 0, to: windows / 2, each });
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 1);
+    await run.end('SIGKILL');
+    await run.startReading();
+    // The second partition has come to the middle, and the first waits for it.
+    await run.untilDelivered('out.jsonl', windows / 2 - 1);
+    await run.end('SIGKILL');
+    expect(counts(run)).toEqual(allOf(windows / 2 - 1, 2 * each));
+    await fill('timed', 1, { from: windows / 2, to: windows, each });
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', windows - 1);
+    const ended = await run.end('SIGINT');
+    expect(ended?.code).toBe(0);
+    expect(ended?.stderr).not.toMatch(/late/);
+    expect(counts(run)).toEqual(allOf(windows - 1, 2 * each));
+  });
+
+  it('waits no longer for a partition that has gone quiet than a source may be idle', async () => {
+    const [windows, each] = [60, 20];
+    const run = begin(counting('sided', '10s'));
+    await fill('sided', 0, { from: 0, to: windows, each });
+    await fill('sided', 1, { from: 0, to: 1, each });
+    await run.startReading();
+    // With the clock on the wall these windows would be over in ten minutes.
+    await run.untilDelivered('out.jsonl', windows - 1);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(counts(run)).toMatchObject({ ...allOf(windows - 1, each), 0: [2 * each] });
   });
 
   it('makes alerts in one topic of events in two others, which share a group; what is no event is a dead letter with its bytes', async () => {

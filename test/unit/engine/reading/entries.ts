@@ -1,4 +1,3 @@
-import type { InputEvent } from '../../../../shared/events/event.ts';
 import { EventSchemas } from '../../../../shared/events/schema.ts';
 import type { Type } from '../../../../shared/language/plan/types.ts';
 import type { EventEntries, EventEntry } from '../../../../worker/engine/fusion/event-entry.ts';
@@ -15,7 +14,12 @@ export interface Recording {
 
 export function recording(types: Types): Recording {
   const seen: string[] = [];
-  const entries: { entries: EventEntry[]; source: (() => InputEvent) | null } = { entries: [], source: null };
+  const entries: EventEntries & { readonly entries: EventEntry[] } = {
+    entries: [],
+    source: null,
+    place: { partition: null },
+    isOf: () => false,
+  };
   const declared = Object.entries(types).map(([name, fields]) => ({
     name,
     fields: Object.entries(fields).map(([field, type]) => ({

@@ -47,7 +47,7 @@ describe('a door for events that are objects', () => {
     expect(pushed('Tick', fields)).toEqual([false]);
   });
 
-  it('leaves an event alone whose type or time is not as it should be, or that came through a binding', () => {
+  it('leaves an event alone whose type or time is not as it should be, or that came through a binding of others', () => {
     expect(pushed('Other', TICK)).toEqual([false]);
     expect(pushed('toString', TICK)).toEqual([false]);
     expect(pushed('Tick', TICK, Number.NaN)).toEqual([false]);
@@ -55,7 +55,7 @@ describe('a door for events that are objects', () => {
     expect(pushed('Login', { at: 3, held: '5m' })).toEqual([false]);
     const { entries, seen } = recording(TYPES);
     const event = eventOf({ type: 'Tick', fields: TICK, fallbackTime: 5 });
-    expect(new EventFastPath(entries).push({ ...event, source: 'kafka/ticks' })).toBe(false);
+    expect(new EventFastPath(entries).push({ ...event, source: { id: 'kafka/ticks' } })).toBe(false);
     expect(seen).toEqual([]);
   });
 

@@ -52,7 +52,8 @@ export function start(plan: Plan, options?: EngineOptions): EngineRun {
 
 export function inputEvent(type: string, time: number, fields: Readonly<Record<string, Value>> = {}, source?: string): InputEvent {
   const event = { type, fields: new Map(Object.entries(fields)), fallbackTime: time };
-  return source === undefined ? event : { ...event, source };
+  const [id, partition] = source?.split('#') ?? [];
+  return id === undefined ? event : { ...event, source: { id, partition } };
 }
 
 export function outputText({ stream, type, time, fields }: OutputEvent): string {

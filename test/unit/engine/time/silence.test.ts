@@ -90,6 +90,105 @@ describe('silence', () => {
     expect(program.taken()).toEqual(['Both@1700000009999 {"n":2}']);
   });
 
+  const bound = [
+    'connector K = mqtt(url: "mqtt://127.0.0.1")',
+    'event A:\n    at: timestamp',
+    'stream W = A.from(K, topic: "a").window(10s).aggregate(n: count()).emit(n: n)',
+    '',
+  ].join('\n');
+  const at = (seconds: number) => ({ at: 1_700_000_000_000 + 1_000 * seconds });
+
+  it('of a broker partition lets time go on without it, until it speaks again', () => {
+    const program = run(bound);
+    program.push('A', 1, at(1), 'K/a#0');
+    program.push('A', 1, at(2), 'K/a#1');
+    program.push('A', 1, at(12), 'K/a#0');
+    expect(program.taken()).toEqual([]);
+    program.engine.passSilence(new Map(), new Map([['K/a', ['1']]]));
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":2}']);
+    program.push('A', 1, at(13), 'K/a#1');
+    program.push('A', 1, at(25), 'K/a#0');
+    expect(program.taken()).toEqual([]);
+    program.push('A', 1, at(21), 'K/a#1');
+    expect(program.taken()).toEqual(['W@1700000019999 {"n":2}']);
+    expect(program.engine.counters().eventsLate).toBe(0);
+  });
+
+  it('of all partitions lets time go on from the furthest', () => {
+    const program = run(bound);
+    program.push('A', 1, at(9), 'K/a#0');
+    program.push('A', 1, at(2), 'K/a#1');
+    program.engine.passSilence(silent(1_000, 'K/a'), new Map([['K/a', ['0', '1']]]));
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":2}']);
+  });
+
+  it('of one partition behind the other lets time go on from the furthest, whichever was the first to be idle', () => {
+    const program = run(bound);
+    program.push('A', 1, at(2), 'K/a#1');
+    program.push('A', 1, at(35), 'K/a#0');
+    program.engine.passSilence(new Map(), new Map([['K/a', ['0']]]));
+    expect(program.taken()).toEqual([]);
+    program.push('A', 1, at(12), 'K/a#1');
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
+    program.engine.passSilence(new Map(), new Map([['K/a', ['0', '1']]]));
+    expect(program.taken()).toEqual(['W@1700000019999 {"n":1}']);
+    program.push('A', 1, at(41), 'K/a#1');
+    expect(program.taken()).toEqual(['W@1700000039999 {"n":1}']);
+  });
+
+  it('of a partition ahead of the others holds them no more once they have passed it', () => {
+    const program = run(bound);
+    const idle = (): void => program.engine.passSilence(new Map(), new Map([['K/a', ['0']]]));
+    program.push('A', 1, at(9), 'K/a#0');
+    program.push('A', 1, at(2), 'K/a#1');
+    idle();
+    program.push('A', 1, at(12), 'K/a#1');
+    expect(program.taken()).toEqual([]);
+    idle();
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":2}']);
+    expect(program.engine.counters().eventsLate).toBe(0);
+  });
+
+  it('does not begin before the partitions are read of which events are on their way', () => {
+    const program = run(bound);
+    program.engine.awaitPartitions('K/a', ['0', '1']);
+    for (const seconds of [1, 12, 23]) program.push('A', 1, at(seconds), 'K/a#0');
+    const restored = run(bound);
+    restored.engine.restore(JSON.parse(JSON.stringify(program.engine.snapshot())));
+    for (const one of [program, restored]) {
+      expect(one.taken()).toEqual([]);
+      for (const seconds of [2, 13, 24]) one.push('A', 1, at(seconds), 'K/a#1');
+      expect(one.taken()).toEqual(['W@1700000009999 {"n":2}', 'W@1700000019999 {"n":2}']);
+      expect(one.engine.counters().eventsLate).toBe(0);
+    }
+  });
+
+  it('of a source that has given nothing yet lets it follow the others', () => {
+    const program = run(`${bound}stream V = A.from(K, topic: "b").where(false).emit(at: at)\n`);
+    program.push('A', 1, at(1), 'K/a');
+    program.push('A', 1, at(12), 'K/a');
+    expect(program.taken()).toEqual([]);
+    program.engine.passSilence(silent(30_000, 'K/b'));
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
+    program.push('A', 1, at(23), 'K/a');
+    expect(program.taken()).toEqual([]);
+    program.push('A', 1, at(14), 'K/b');
+    expect(program.taken()).toEqual([]);
+    program.push('A', 1, at(22), 'K/b');
+    expect(program.taken()).toEqual(['W@1700000019999 {"n":2}']);
+    expect(program.engine.counters().eventsLate).toBe(0);
+  });
+
+  it('of a source that has given nothing yet does not make it follow those that no stream reads beside it', () => {
+    const program = run(`${bound}event B:\n    at: timestamp\nstream V = B.window(10s).aggregate(n: count()).emit(n: n)\n`);
+    program.push('B', 1, at(60));
+    program.engine.passSilence(silent(30_000, 'K/a'));
+    program.push('A', 1, at(1), 'K/a');
+    program.push('A', 1, at(12), 'K/a');
+    expect(program.taken()).toEqual(['W@1700000009999 {"n":1}']);
+    expect(program.engine.counters().eventsLate).toBe(0);
+  });
+
   it('is the same behind a restart', () => {
     const text = 'stream W = A.watermark(on: at).window(10s).aggregate(n: count()).emit(n: n)\n';
     const before = run(text);
@@ -105,5 +204,33 @@ describe('silence', () => {
     expect(outputs).toEqual([]);
     after.passSilence(silent(9_000));
     expect(outputs).toEqual([1_700_000_039_999]);
+  });
+});
+
+describe('an event that comes through the binding of another type', () => {
+  const text = [
+    'connector K = mqtt(url: "mqtt://127.0.0.1")',
+    'event A:\n    at: timestamp',
+    'event B:\n    at: timestamp',
+    'stream OfA = A.from(K, topic: "a").window(10s).aggregate(n: count()).emit(n: n)',
+    'stream OfB = B.window(10s).aggregate(n: count()).emit(n: n)',
+    '',
+  ].join('\n');
+  const at = (seconds: number) => ({ at: 1_700_000_000_000 + 1_000 * seconds });
+
+  it('moves the time of that, and that of streams which read its own type from nowhere else', () => {
+    const program = run(text);
+    program.push('A', 1, at(1), 'K/a');
+    program.push('B', 1, at(2), 'K/a');
+    program.push('B', 1, at(12), 'K/a');
+    expect(program.taken().sort()).toEqual(['OfA@1700000009999 {"n":1}', 'OfB@1700000009999 {"n":1}']);
+  });
+
+  it('leaves the time of the binding alone when it comes from elsewhere', () => {
+    const program = run(text);
+    program.push('A', 1, at(1), 'K/a');
+    program.push('B', 1, at(2));
+    program.push('B', 1, at(12));
+    expect(program.taken()).toEqual(['OfB@1700000009999 {"n":1}']);
   });
 });
