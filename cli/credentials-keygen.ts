@@ -1,8 +1,8 @@
 import { Command } from 'clipanion';
 import { MasterKey } from '../shared/security/credentials/master-key.ts';
-import { CepCommand } from './command.ts';
+import { ResultCommand } from './command.ts';
 
-export class CredentialsKeygenCommand extends CepCommand {
+export class CredentialsKeygenCommand extends ResultCommand {
   static override paths = [['credentials', 'keygen']];
   static override usage = Command.Usage({
     category: 'Configuration',
@@ -12,6 +12,8 @@ export class CredentialsKeygenCommand extends CepCommand {
   });
 
   override async run(): Promise<undefined> {
-    this.print(`${MasterKey.generate()}\n`);
+    const key = MasterKey.generate();
+    if (this.json) this.printJson({ key });
+    else this.print(`${key}\n`);
   }
 }

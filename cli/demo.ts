@@ -1,12 +1,12 @@
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
-import { CepCommand } from './command.ts';
+import { ResultCommand } from './command.ts';
 import { runUntilInterrupted } from './interruption.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const PORT_MAX = 65_535;
 
-export class DemoCommand extends CepCommand {
+export class DemoCommand extends ResultCommand {
   static override paths = [['demo']];
   static override usage = Command.Usage({
     category: 'Programs',
@@ -37,6 +37,7 @@ export class DemoCommand extends CepCommand {
       hasDegradation: this.degradation,
       metricsPort: this.metrics ? metricsPort : undefined,
       seed: wholeNumber('--seed', this.seed, 0),
+      isJson: this.json,
     };
     const { DemoRun } = await import('./demo/demo-run.ts'); // Help and completion do without it.
     return runUntilInterrupted(async (interrupt) => {

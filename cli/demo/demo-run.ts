@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonLine } from '../../shared/events/writer.ts';
 import { type FollowedOutput, followOutputs } from '../client/follow-outputs.ts';
-import { outputText } from '../client/output-text.ts';
+import { outputData, outputText } from '../client/output-text.ts';
 import { colorsFor } from '../colors.ts';
 import type { CliContext } from '../context.ts';
 import { Random } from '../generators/random.ts';
 import { LocalServer } from '../hosting/local-server.ts';
 import { Building } from './building.ts';
 import { buildingProgram } from './building-program.ts';
-import { type DemoStatistics, demoSummary, statisticsLine } from './statistics.ts';
+import { type DemoStatistics, demoData, demoSummary, statisticsLine } from './statistics.ts';
 
 const EVENTS_PER_SECOND = 100;
 const BATCH_MS = 100;
@@ -25,6 +25,8 @@ export interface DemoSettings {
   readonly hasDegradation: boolean;
   readonly metricsPort: number | undefined;
   readonly seed: number;
+  /** Alerts and the summary are lines of JSON. */
+  readonly isJson: boolean;
 }
 
 /** A server of its own, a building that feeds it, and what its rules say, until the time is up or it is interrupted. */
@@ -69,7 +71,8 @@ export class DemoRun {
       await server.close();
     }
     this.#clear();
-    this.#context.stdout.write(demoSummary(this.#statistics));
+    const statistics = this.#statistics;
+    this.#context.stdout.write(this.#settings.isJson ? `${JSON.stringify(demoData(statistics))}\n` : demoSummary(statistics));
   }
 
   async #feed({ api }: LocalServer, id: string, interrupt: AbortSignal): Promise<void> {
@@ -99,7 +102,8 @@ export class DemoRun {
     this.#found++;
     this.#alerts.set(output.event_type, (this.#alerts.get(output.event_type) ?? 0) + 1);
     this.#clear();
-    this.#context.stdout.write(outputText(output, colorsFor(this.#context.stdout, this.#context.env)));
+    const { stdout, env } = this.#context;
+    stdout.write(this.#settings.isJson ? `${JSON.stringify(outputData(output))}\n` : outputText(output, colorsFor(stdout, env)));
   }
 
   /** What the events have caused is still on its way when the last of them was taken. */

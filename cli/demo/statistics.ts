@@ -47,3 +47,13 @@ export function demoSummary(statistics: DemoStatistics): string {
     '',
   ].join('\n');
 }
+
+/** The same as data; `planted`: how many there were to find, where any were put among the events. */
+export function demoData({ seconds, events, alerts, planted, hasAnomalies }: DemoStatistics): object {
+  return {
+    ...{ type: 'summary', duration_secs: seconds, events_processed: events },
+    alerts_by_stream: Object.fromEntries(Object.keys(meanings).map((stream) => [stream, alerts.get(stream) ?? 0])),
+    ...(hasAnomalies && { planted }),
+    event_rate: events / Math.max(seconds, 0.001),
+  };
+}

@@ -40,9 +40,11 @@ export function reportNotes({
   notes,
   rules,
   tellsOfRules,
+  whyOneWorker,
 }: SimulationReport): readonly string[] {
   const lines = [...noteLines(input), ...notes, ...(tellsOfRules ? ruleLines(rules) : [])];
-  return alerts > 0 || !canAlert || lines.length + misses.length === 0 ? lines : missingAlertsText(eventsProcessed, lines, misses);
+  const told = alerts > 0 || !canAlert || lines.length + misses.length === 0 ? lines : missingAlertsText(eventsProcessed, lines, misses);
+  return whyOneWorker === undefined ? told : [...told, `One worker was used: ${whyOneWorker}`];
 }
 
 /** The report that a simulation ends with. */
@@ -52,7 +54,7 @@ export function summaryText(report: SimulationReport): string {
     '======================',
     `Duration:         ${(report.durationMs / 1000).toFixed(3)}s`,
     `Events processed: ${report.eventsProcessed}`,
-    `Workers used:     ${report.workersUsed}${report.whyOneWorker === undefined ? '' : ` (${report.whyOneWorker})`}`,
+    `Workers used:     ${report.workersUsed}`,
     `Alerts generated: ${report.alerts}`,
     `Event rate:       ${tenths(eventRate(report))} events/sec`,
     '',

@@ -52,7 +52,7 @@ export const configKeys = [
     min: 1,
     default: 1000,
     environment: 'CEP_PROCESSING_BATCH_SIZE',
-    doc: 'Events handed to an engine thread at once; never changes results.',
+    doc: 'Accepted, and of no effect: how many events an engine thread is handed at once follows from their size.',
   },
   {
     name: 'processing.strict_events',
@@ -68,7 +68,7 @@ export const configKeys = [
     unset: 'no broker',
     example: 'localhost',
     environment: 'CEP_MQTT_BROKER',
-    doc: 'Host of the MQTT broker.',
+    doc: 'Deprecated, as the whole section: of no effect. Host of the MQTT broker.',
   },
   {
     name: 'mqtt.port',
@@ -77,7 +77,7 @@ export const configKeys = [
     max: portMax,
     default: 1883,
     environment: 'CEP_MQTT_PORT',
-    doc: 'Port of the MQTT broker.',
+    doc: 'Deprecated. Port of the MQTT broker.',
   },
   {
     name: 'mqtt.input_topic',
@@ -85,7 +85,7 @@ export const configKeys = [
     unset: 'no input',
     example: 'sensors/#',
     environment: 'CEP_MQTT_INPUT_TOPIC',
-    doc: 'Topic that events are read from; `#` stands for everything below.',
+    doc: 'Deprecated. Topic that events were read from; `#` stands for everything below.',
   },
   {
     name: 'mqtt.output_topic',
@@ -93,7 +93,7 @@ export const configKeys = [
     unset: 'no output',
     example: 'alerts',
     environment: 'CEP_MQTT_OUTPUT_TOPIC',
-    doc: 'Topic that output events are written to.',
+    doc: 'Deprecated. Topic that output events were written to.',
   },
   {
     name: 'mqtt.client_id',
@@ -101,7 +101,7 @@ export const configKeys = [
     unset: 'made by the client',
     example: 'cep-1',
     environment: 'CEP_MQTT_CLIENT_ID',
-    doc: 'Name of this client at the broker.',
+    doc: 'Deprecated. Name of this client at the broker.',
   },
   {
     name: 'mqtt.qos',
@@ -110,14 +110,14 @@ export const configKeys = [
     max: 2,
     default: 1,
     environment: 'CEP_MQTT_QOS',
-    doc: 'MQTT quality of service.',
+    doc: 'Deprecated. MQTT quality of service.',
   },
   {
     name: 'mqtt.tls',
     type: 'boolean',
     default: false,
     environment: 'CEP_MQTT_TLS',
-    doc: 'Connect to the broker with TLS.',
+    doc: 'Deprecated. Connect to the broker with TLS.',
   },
   {
     name: 'server.port',
@@ -669,7 +669,7 @@ export const configKeys = [
 
 /** What is said when a file still has a deprecated section, by the section's name. */
 export const deprecatedSections: Readonly<Record<string, string>> = {
-  mqtt: "section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()",
+  mqtt: "section 'mqtt' is deprecated and has no effect; declare a connector in the program and read from it with .from()",
 };
 
 type Row = (typeof configKeys)[number];

@@ -16,3 +16,13 @@ it('ends by itself, and says that there was nothing to find', async () => {
   const { code, stdout } = await new CepProcess(['demo', '--duration', '1', '--seed', '7']).ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Events processed: 100\n[\s\S]*Nothing was out of order/)]);
 }, 60_000);
+
+it('gives alerts and summary as lines of JSON', async () => {
+  const { code, stdout } = await new CepProcess(['demo', '--duration', '1', '--seed', '7', '--json']).ended;
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string });
+  expect([code, lines.at(-1)]).toMatchObject([0, { type: 'summary', events_processed: 100, alerts_by_stream: { ForcedDoor: 0 } }]);
+  expect(new Set(lines.slice(0, -1).map(({ type }) => type)).size).toBeLessThanOrEqual(1);
+}, 60_000);

@@ -58,6 +58,6 @@ describe('cep simulate --workers', () => {
   it('says why a program is not divided by the field asked for, and runs it on one thread', async () => {
     const { shown, workers } = await simulate(['-p', counts, '--workers', '2', '--partition-by', 'symbol', '--piece-bytes', '50000']);
     expect(workers).toBe(1);
-    expect(shown).toContain('Workers used:     1 (stream Sums remembers events: .window(3)');
+    expect(shown).toContain('One worker was used: stream Sums remembers events: .window(3)');
   });
 });

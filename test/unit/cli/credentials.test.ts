@@ -21,6 +21,8 @@ describe('cep credentials', () => {
     const keys = await Promise.all([newKey(), newKey()]);
     for (const key of keys) expect(key).toMatch(/^[0-9a-f]{64}$/);
     expect(keys[0]).not.toBe(keys[1]);
+    const { stdout } = await cep(['credentials', 'keygen', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ key: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
   it('encrypt and rotate change the file in place, and print no secret', async () => {

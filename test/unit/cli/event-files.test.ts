@@ -178,7 +178,7 @@ describe('what asks for threads and gets one', () => {
     [['-e', './a.evt', '--partition-by', 'user', '-w', '2'], 'more threads would not be faster for these events'],
   ])('learns why: %j', async (args, reason) => {
     const { stdout } = await folder.cep(['simulate', '-p', './rules.vpl', ...args]);
-    expect(stdout).toContain(`Workers used:     1 (${reason})\n`);
+    expect(stdout).toContain(`One worker was used: ${reason}\n`);
   });
 
   it('learns of a field that no event has', async () => {

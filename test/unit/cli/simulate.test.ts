@@ -158,7 +158,7 @@ describe('cep simulate', () => {
     const { exitCode, stdout } = await simulate([...files, '-w', '4', '--partition-by', 'user']);
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringContaining('Workers used:     1 (stream Twice is a pattern; one thread takes all events in order)\n'),
+      expect.stringContaining('One worker was used: stream Twice is a pattern; one thread takes all events in order\n'),
     ]);
   });
 

@@ -99,7 +99,7 @@ describe('the deprecated mqtt section', () => {
   it('gives one warning that names its place and what to write instead', () => {
     const config = resolveConfig({ file: file('server: {}\nmqtt:\n  broker: localhost\n  qos: 1\n') });
     expect(config.warnings).toEqual([
-      "cep.yaml:3:11: section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()",
+      "cep.yaml:3:11: section 'mqtt' is deprecated and has no effect; declare a connector in the program and read from it with .from()",
     ]);
     expect(config.get('mqtt.broker')).toBe('localhost');
   });

@@ -45,26 +45,26 @@ describe('the generated files', () => {
         # workers: 4
         # Event field by which events are divided among the threads. Not set: chosen from the program.
         # partition_by: "user_id"
-        # Events handed to an engine thread at once; never changes results.
+        # Accepted, and of no effect: how many events an engine thread is handed at once follows from their size.
         batch_size: 1000
         # Treat an event that lacks a declared field as invalid.
         strict_events: false
 
-      # section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()
+      # section 'mqtt' is deprecated and has no effect; declare a connector in the program and read from it with .from()
       # mqtt:
-      #   # Host of the MQTT broker. Not set: no broker.
+      #   # Deprecated, as the whole section: of no effect. Host of the MQTT broker. Not set: no broker.
       #   # broker: "localhost"
-      #   # Port of the MQTT broker.
+      #   # Deprecated. Port of the MQTT broker.
       #   port: 1883
-      #   # Topic that events are read from; \`#\` stands for everything below. Not set: no input.
+      #   # Deprecated. Topic that events were read from; \`#\` stands for everything below. Not set: no input.
       #   # input_topic: "sensors/#"
-      #   # Topic that output events are written to. Not set: no output.
+      #   # Deprecated. Topic that output events were written to. Not set: no output.
       #   # output_topic: "alerts"
-      #   # Name of this client at the broker. Not set: made by the client.
+      #   # Deprecated. Name of this client at the broker. Not set: made by the client.
       #   # client_id: "cep-1"
-      #   # MQTT quality of service.
+      #   # Deprecated. MQTT quality of service.
       #   qos: 1
-      #   # Connect to the broker with TLS.
+      #   # Deprecated. Connect to the broker with TLS.
       #   tls: false
 
       server:
@@ -113,14 +113,12 @@ describe('the generated files', () => {
       # workers = 4
       # Event field by which events are divided among the threads. Not set: chosen from the program.
       # partition_by = "user_id"
-      # Events handed to an engine thread at once; never changes results.
+      # Accepted, and of no effect: how many events an engine thread is handed at once follows from their size.
       batch_size = 1000
       # Treat an event that lacks a declared field as invalid.
       strict_events = false
 
-      # section 'mqtt' is deprecated; declare a connector in the program and read from it with .from()
-      # [mqtt]
-      # # Host of the MQTT broker. N"
+      # section 'mqtt' is deprecated and has no effect; declare a connector in the program and read from"
     `);
   });
 });
