@@ -15,7 +15,7 @@ import type { ClusterState, Json } from '../state/cluster-state.ts';
 import type { Command, RequestId } from '../state/commands.ts';
 import { remembered } from '../state/sessions.ts';
 import type { Operator } from './cluster-route.ts';
-import { type ForwardOptions, forwardedHeader, forwardedId, type LeaderForwarding, refusedWith } from './leader-forwarding.ts';
+import { type ForwardOptions, forwardedHeader, forwardedId, type LeaderForwarding, refusedWith, waitsHeader } from './leader-forwarding.ts';
 
 type ClusterCall = Pick<Call<Operator>, 'request' | 'caller'>;
 type Consistency = 'strong' | 'stale' | undefined;
@@ -106,6 +106,11 @@ export class ClusterRequests {
   /** Another member has handed the request on, and does what is left to do. */
   isForwarded({ request }: ClusterCall): boolean {
     return request.headers[forwardedHeader] !== undefined;
+  }
+
+  /** The same, and it waits for what comes of it. A member of the version before does not, when it hands on a drain. */
+  isWaitedFor(call: ClusterCall): boolean {
+    return this.isForwarded(call) && call.request.headers[waitsHeader] !== undefined;
   }
 
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */

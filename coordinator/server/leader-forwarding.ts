@@ -18,6 +18,8 @@ const unconnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENO
 
 /** The member that handed a request on. One that was handed on goes no further. */
 export const forwardedHeader = 'x-cep-forwarded';
+/** The member that hands a request on waits itself for what comes of it; one of the version before waits for the leader to do so. */
+export const waitsHeader = 'x-cep-waits';
 const requestHeader = 'x-cep-request';
 
 export interface ForwardOptions {
@@ -57,7 +59,7 @@ export class LeaderForwarding {
   }
 
   #headersOf(request: FastifyRequest, id: RequestId | undefined): Record<string, string> {
-    const headers: Record<string, string> = { 'x-request-id': request.id, [forwardedHeader]: String(this.#nodeId) };
+    const headers: Record<string, string> = { 'x-request-id': request.id, [forwardedHeader]: String(this.#nodeId), [waitsHeader]: 'true' };
     for (const name of handedOn) {
       const value = request.headers[name];
       if (typeof value === 'string') headers[name] = value;

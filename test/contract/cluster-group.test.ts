@@ -119,8 +119,13 @@ describe('a group of coordinators', () => {
     const body = { name: 'drained', pipelines: [{ name: 'p', source: 'stream S = Login .emit(user: user)' }] };
     await vi.waitFor(async () => expect((await group.ask(follower, 'POST', groups, { body })).status).toBe(201), wait);
     // What a member hands on is answered at once, however long its client waits.
-    const handedOn = await drain(leader, 600, { 'x-cep-forwarded': String(follower) });
+    const handedOn = await drain(leader, 600, { 'x-cep-forwarded': String(follower), 'x-cep-waits': 'true' });
     expect([handedOn.status, handedOn.body]).toEqual([202, { worker_id: 'w3', status: 'draining' }]);
+    // A member of the version before leaves the waiting to the leader.
+    expect(await drain(leader, 0.1, { 'x-cep-forwarded': String(follower) })).toMatchObject({
+      status: 409,
+      body: { code: 'drain_incomplete' },
+    });
     const left = await drain(follower, 0.1);
     expect([left.status, left.body.code, left.body.details?.pipelines.length]).toEqual([409, 'drain_incomplete', 1]);
     const waiting = drain(follower, 30);

@@ -173,7 +173,7 @@ function departureRoutes({ requests, controller }: WorkerRoutesOptions): readonl
           return new Answer(202, { worker_id: id, status: 'draining' }, { [indexHeader]: String(group.state.index) });
         });
         // The member that was asked waits, whoever leads.
-        if (answered.status >= 300 || requests.isForwarded(call)) return answered;
+        if (answered.status >= 300 || requests.isWaitedFor(call)) return answered;
         const from = Number(answered.headers[indexHeader] ?? 0);
         const { timeout_secs: seconds } = call.body;
         return new Answer(200, await drained({ id: call.params.id, before, from, seconds }));
