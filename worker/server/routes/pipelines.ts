@@ -42,6 +42,7 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       errors: [
         'parse_error',
         'validation_error',
+        'tenant_not_found',
         'name_taken',
         'quota_exceeded',
         'queue_full',
