@@ -355,7 +355,10 @@ describe('epochs', () => {
     expect(await statusOf(one)).toBe('running');
     expect((await one.put(id, placing(program, { epoch: 5 }))).body).toMatchObject({ epoch: 5, status: 'running' });
     const deleted = await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=5`);
-    expect([deleted.body, (await one.get(id)).body.code]).toEqual([{ deleted: true }, 'pipeline_not_found']);
+    expect([deleted.body, (await one.get(id)).body.code]).toEqual([
+      { deleted: true, incarnation: expect.any(String) },
+      'pipeline_not_found',
+    ]);
   });
 
   it('that are new keep what runs where nobody else has had it, with another program too', async () => {
