@@ -492,7 +492,9 @@ describe('pipelines of the cluster', () => {
     await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x')] });
     stub.onDrain = async () => {
       expect((await one.post(id, 'close', { epoch: 1 })).status).toBe(200);
-      expect((await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=1`)).body).toEqual({ deleted: true });
+      expect((await one.ask('DELETE', `/api/v1/worker/placements/${encodeURIComponent(id)}?epoch=1`)).body).toMatchObject({
+        deleted: true,
+      });
     };
     expect(await one.server.close(20_000)).toBe(true);
     expect([stub.drained, stub.manifests.get(id)?.received]).toEqual([['w1'], { _external: 1 }]);
