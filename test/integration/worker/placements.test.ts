@@ -87,6 +87,12 @@ describe('who has the key of the worker', () => {
       await one.ask('POST', `${path}/stop`),
       await one.ask('POST', `${path}/events`, { event_type: 'A', fields: {} }),
     ];
+    const { api_key: tenantKey } = (await one.ask('POST', '/api/v1/tenants', { name: 'acme' })).body;
+    const reads = ['', '/metrics', '/logs', '/topology', '/dlq'].map((at) => ['GET', at] as const);
+    for (const [method, at] of [...reads, ['POST', '/dlq/replay'], ['DELETE', '/dlq']] as const) {
+      const { status, body } = await one.ask(method, `${path}${at}`, undefined, tenantKey);
+      expect([at, status, body.code]).toEqual([at, 404, 'pipeline_not_found']);
+    }
     for (const { status, body } of changes)
       expect([status, body.error]).toEqual([404, expect.stringContaining('placed here by the cluster')]);
     hook.status = 200;

@@ -12,6 +12,7 @@ function run(text: string): EngineRun {
   return start(plan);
 }
 
+const at = (seconds: number) => ({ at: 1_700_000_000_000 + 1_000 * seconds });
 const silent = (ms: number, source = 'input'): ReadonlyMap<string, number> => new Map([[source, ms]]);
 
 describe('silence', () => {
@@ -96,7 +97,6 @@ describe('silence', () => {
     'stream W = A.from(K, topic: "a").window(10s).aggregate(n: count()).emit(n: n)',
     '',
   ].join('\n');
-  const at = (seconds: number) => ({ at: 1_700_000_000_000 + 1_000 * seconds });
 
   it('of a broker partition lets time go on without it, until it speaks again', () => {
     const program = run(bound);
@@ -216,7 +216,6 @@ describe('an event that comes through the binding of another type', () => {
     'stream OfB = B.window(10s).aggregate(n: count()).emit(n: n)',
     '',
   ].join('\n');
-  const at = (seconds: number) => ({ at: 1_700_000_000_000 + 1_000 * seconds });
 
   it('moves the time of that, and that of streams which read its own type from nowhere else', () => {
     const program = run(text);
