@@ -37,10 +37,14 @@ export class ClusterClock {
     this.#clocks.set(process, clock);
   }
 
-  /** Epoch ms; undefined while less than half of the workers were heard: the middle of few may be wrong. */
-  time(workers: readonly WorkerProcess[]): number | undefined {
+  /**
+   * Epoch ms; undefined while less than half of the workers were heard: the middle of few may be wrong. `workersNow`: those that are there, and
+   * not those of which nothing is left but their names.
+   */
+  time(workersNow: () => readonly WorkerProcess[]): number | undefined {
     const atMs = this.#options.now();
     if (this.#kept === undefined || atMs >= this.#kept.untilMs) {
+      const workers = workersNow();
       const bases = this.#basesOf(workers);
       const isKnown = bases.length * 2 >= workers.length;
       this.#kept = isKnown ? { untilMs: atMs + KEPT_MS, baseMs: this.#middle(bases) } : undefined;

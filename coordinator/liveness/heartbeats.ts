@@ -6,7 +6,6 @@ import type { Heartbeat, HeartbeatAnswer } from '../reconcile/heartbeat.ts';
 import { idOf } from '../reconcile/observations.ts';
 import { agreedStateFormat } from '../reconcile/state-format.ts';
 import type { ClusterState, Worker } from '../state/cluster-state.ts';
-import { workersOf } from '../state/queries.ts';
 import type { ClusterClock } from './cluster-clock.ts';
 
 export interface HeartbeatsOptions {
@@ -16,7 +15,9 @@ export interface HeartbeatsOptions {
   readonly now: () => number;
   /** Epoch ms. */
   readonly clock: () => number;
-  readonly clusterClock: Pick<ClusterClock, 'heard' | 'time'>;
+  readonly clusterClock: Pick<ClusterClock, 'heard'>;
+  /** Epoch ms; undefined while it is not known. */
+  readonly clusterTime: () => number | undefined;
 }
 
 interface KeptFormat {
@@ -41,7 +42,7 @@ export class Heartbeats {
    * @throws RaftRefusal; CepError `worker_not_found`, `stale_incarnation`
    */
   async take(workerId: string, heartbeat: Heartbeat): Promise<Omit<HeartbeatAnswer, 'coordinators'>> {
-    const { group, controller, now, clock, clusterClock } = this.#options;
+    const { group, controller, now, clock, clusterClock, clusterTime } = this.#options;
     const { leases, observations } = controller;
     const atMs = now();
     const { state } = await group.confirmed();
@@ -61,7 +62,7 @@ export class Heartbeats {
     // runs until the worker hears of this.
     if (wasOver) for (const told of fenced) if (told.status !== 'fenced') observations.gone(worker, idOf(told));
     controller.changed();
-    const time = clusterClock.time(workersOf(state));
+    const time = clusterTime();
     const format = this.#formatIn(state);
     return {
       ...{ acknowledged: true, lease_ms: leases.leaseMs, fenced: fenced.map(idOf) },

@@ -23,7 +23,8 @@ import type { PlacementStrategy } from '../placement/choose-worker.ts';
 import { ChangeReports } from '../reconcile/change-reports.ts';
 import { Controller } from '../reconcile/controller.ts';
 import { scalingRecommendation } from '../scaling/recommendation.ts';
-import type { ScalingPolicy } from '../state/cluster-state.ts';
+import type { ScalingPolicy, Worker } from '../state/cluster-state.ts';
+import { workersOf } from '../state/queries.ts';
 import { WorkerClient } from '../workers-client/worker-client.ts';
 import { WorkerWatches } from '../workers-client/worker-watches.ts';
 import { collectCluster } from './cluster-metrics.ts';
@@ -46,8 +47,8 @@ export interface CoordinatorServerOptions {
   readonly group: GroupMember;
   /** False: the coordinator is on its own. */
   readonly isGroup: boolean;
-  /** Told by heartbeats what time it is. @default one of the server's own */
-  readonly clusterClock?: ClusterClock;
+  /** What time it is for events that say none, epoch ms. @default by the clock of this machine */
+  readonly clock?: () => number;
   readonly apiKey: string | undefined;
   /** Reaches workers. */
   readonly web: WebDoor;
@@ -91,6 +92,8 @@ export interface CoordinatorServer {
   readonly api: FastifyInstance;
   /** Everything that it serves. */
   readonly routes: readonly Route<Operator>[];
+  /** What time it is in the cluster, epoch ms; undefined while that is not known. */
+  clusterTime(): number | undefined;
   /** From now on new requests are refused, but for probes. */
   drain(): void;
   /** Stops listening; waits for requests under way. */
@@ -106,9 +109,11 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const client = new WorkerClient(web, apiKey);
   const controller = new Controller({ group, client, telemetry, now, ...workers });
   new ChangeReports({ group, leases: controller.leases, telemetry });
-  const clock = (): number => Date.now();
-  const clusterClock = options.clusterClock ?? new ClusterClock({ now, clock });
-  const heartbeats = new Heartbeats({ group, controller, now, clock, clusterClock });
+  const clock = options.clock ?? Date.now;
+  const clusterClock = new ClusterClock({ now, clock: Date.now });
+  const workersNow = (): readonly Worker[] => workersOf(group.state).filter((worker) => !controller.leases.isOver(worker));
+  const clusterTime = (): number | undefined => (controller.isLeading ? clusterClock.time(workersNow) : undefined);
+  const heartbeats = new Heartbeats({ group, controller, now, clock: Date.now, clusterClock, clusterTime });
   new ClockWatch({ group, controller, clusterClock, now, telemetry });
   const watches = new WorkerWatches({ group, client, controller });
   const journal = new ClusterJournal(group);
@@ -137,7 +142,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...raftRoutes({ requests, isGroup, memberUrl, checkpoints }),
     ...workerRoutes({ requests, controller, heartbeats, coordinators, ...workers }),
     ...groupRoutes({ requests, controller, validate }),
-    ...injectRoutes(requests, injection),
+    ...injectRoutes(requests, injection, clock),
     ...migrationRoutes(requests, controller),
     ...overviewRoutes({ requests, controller, journal, scaling: policy }),
     ...checkpointRoutes(requests, checkpoints),
@@ -163,6 +168,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   return {
     api,
     routes,
+    clusterTime,
     drain: () => {
       isDraining = true;
     },

@@ -18,11 +18,9 @@ import { MemoryMember } from '../cluster/memory-member.ts';
 import { RAFT_PORT_OFFSET, raftPeerOf } from '../cluster/raft-address.ts';
 import { Replica } from '../cluster/replica.ts';
 import { successorOf } from '../cluster/successor.ts';
-import { ClusterClock } from '../liveness/cluster-clock.ts';
 import { type RaftMember, RaftRefusal } from '../raft/group.ts';
 import { startRaftMember } from '../raft/start-raft-member.ts';
 import { LATEST_FORMAT } from '../state/format.ts';
-import { workersOf } from '../state/queries.ts';
 import type { ValidateProgram } from './routes/programs.ts';
 import { type CoordinatorServer, type CoordinatorServerOptions, createCoordinatorServer, type WorkerSettings } from './server.ts';
 
@@ -96,8 +94,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   const tls = certificates?.pair;
   const replica = new Replica();
   const now = (): number => performance.now();
-  const clusterClock = new ClusterClock({ now, clock: Date.now });
-  const groupTime = new GroupTime({ replica, clock: () => clusterClock.time(workersOf(replica.state)) ?? Date.now(), now });
+  const groupTime = new GroupTime({ replica, clusterTime: () => server?.clusterTime(), clock: Date.now, now });
   const clock = (): number => groupTime.next();
   // Workers and members may have certificates of two authorities; one that is named alone is that of both.
   const [workersCa, membersCa] = [options.tlsCa ?? group?.tlsCa, group?.tlsCa ?? options.tlsCa];
@@ -130,7 +127,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
       ...{
         group: new GroupMember({ member, replica, clock }),
         isGroup: group !== undefined,
-        clusterClock,
+        clock: () => groupTime.present(),
         apiKey,
         web,
         memberWeb,

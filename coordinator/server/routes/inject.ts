@@ -32,7 +32,7 @@ const errors: readonly ErrorCode[] = [
 const isEvent = Compile(eventSchema);
 
 /** Events from outside for the pipelines of a group. What is acknowledged is agreed on, and survives every worker. */
-export function injectRoutes(requests: ClusterRequests, injection: Injection): readonly ClusterRoute[] {
+export function injectRoutes(requests: ClusterRequests, injection: Injection, clock: () => number): readonly ClusterRoute[] {
   const { group } = requests;
   return [
     clusterRoute({
@@ -73,7 +73,7 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection): r
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const beganMs = performance.now();
-          const batch = { unread: unreadIn(call.body), read: () => batchIn(call.body) };
+          const batch = { unread: unreadIn(call.body), read: () => batchIn(call.body, clock) };
           const taken = await injection.take(requireGroup(group.state, call.params.id), batch, id);
           const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
@@ -122,7 +122,7 @@ function pipelineIn({ pipeline }: { readonly pipeline?: unknown }): string | und
 }
 
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
-function batchIn(bytes: Buffer): ReadEvents {
+function batchIn(bytes: Buffer, clock: () => number): ReadEvents {
   const body = textOf(bytes);
   const value = parsed(body) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
   const { events, events_text: lines, ...rest } = typeof value === 'object' && value !== null ? value : {};
@@ -130,7 +130,7 @@ function batchIn(bytes: Buffer): ReadEvents {
   if (events !== undefined && lines !== undefined) {
     throw new CepError('validation_error', 'found both events and events_text, expected one of them');
   }
-  if (typeof lines === 'string') return { ...eventsIn(lines), pipeline };
+  if (typeof lines === 'string') return { ...eventsIn(lines, clock()), pipeline };
   if (!Array.isArray(events))
     throw new CepError('validation_error', 'expected a list of events, or events_text with the lines of an .evt file');
   const kept: InjectedEvent[] = [];
@@ -167,10 +167,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Lines of an `.evt` file as events; offsets count from now. What cannot be read is a problem. */
-function eventsIn(lines: string): ReadEvents {
+/** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms. What cannot be read is a problem. */
+function eventsIn(lines: string, baseMs: number): ReadEvents {
   const reader = evtReader();
-  const baseMs = Date.now();
   const events: InjectedEvent[] = [];
   const texts: string[] = [];
   const indexes: number[] = [];

@@ -2,14 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { GroupTime } from '../../../../coordinator/cluster/group-time.ts';
 
 function world() {
-  const at = { nowMs: 0, wallMs: 1_000_000 };
-  const replica = { state: { nowMs: 0 } };
-  const time = new GroupTime({ replica, clock: () => at.wallMs, now: () => at.nowMs });
+  const at = { nowMs: 0, wallMs: 1_000_000, isKnown: true };
+  let changed = (): void => undefined;
+  const replica = {
+    state: { nowMs: 0 },
+    onChange: (listener: () => void): void => {
+      changed = listener;
+    },
+  };
+  const clusterTime = (): number | undefined => (at.isKnown ? at.wallMs : undefined);
+  const time = new GroupTime({ replica, clusterTime, clock: () => at.wallMs, now: () => at.nowMs });
+  /** A command is applied that another member proposed. */
+  const apply = (nowMs: number): void => {
+    replica.state = { nowMs };
+    changed();
+  };
   const pass = (ms: number): void => {
     at.nowMs += ms;
     at.wallMs += ms;
   };
-  return { at, replica, time, pass };
+  return { at, replica, time, pass, apply };
 }
 
 describe('the time of what a leader proposes', () => {
@@ -41,5 +53,38 @@ describe('the time of what a leader proposes', () => {
     expect(time.next()).toBe(1_000_000 + aheadMs);
     pass(600_000);
     expect(time.next()).toBe(1_300_000 + aheadMs);
+  });
+
+  it('goes on from what the log said while too few clocks are known, whatever the own one shows', () => {
+    const { at, time, pass, apply } = world();
+    at.isKnown = false;
+    at.wallMs += 3_600_000;
+    apply(1_000_000);
+    pass(60_000);
+    expect(time.next()).toBe(1_060_000);
+    pass(1_000);
+    expect(time.next()).toBe(1_061_000);
+  });
+
+  it('is that of the own clock where no log says any', () => {
+    const { at, time } = world();
+    at.isKnown = false;
+    expect(time.next()).toBe(1_000_000);
+  });
+});
+
+describe('the present, as a member tells it', () => {
+  it('is not behind the log where the own clock is, while too few others are known', () => {
+    const { at, time, pass, apply } = world();
+    at.isKnown = false;
+    apply(1_000_000);
+    at.wallMs -= 3_600_000;
+    pass(2_000);
+    expect(time.present()).toBe(1_002_000);
+    at.wallMs += 3_700_000;
+    expect(time.present()).toBe(1_102_000);
+    at.isKnown = true;
+    at.wallMs -= 100_000;
+    expect(time.present()).toBe(1_002_000);
   });
 });

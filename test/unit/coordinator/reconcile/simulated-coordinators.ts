@@ -73,7 +73,8 @@ class Member {
         this.look = listener;
       },
     };
-    this.heartbeats = new Heartbeats({ group, controller, now, clock: now, clusterClock: new ClusterClock({ now, clock: now }) });
+    const clusterClock = new ClusterClock({ now, clock: now });
+    this.heartbeats = new Heartbeats({ group, controller, now, clock: now, clusterClock, clusterTime: now });
     new Deliveries({
       group,
       client,
