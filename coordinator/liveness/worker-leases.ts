@@ -79,11 +79,15 @@ export class WorkerLeases {
   isMassLoss(all: readonly WorkerProcess[]): boolean {
     const { timeoutMs } = this.#options;
     let justSilent = 0;
+    let present = 0;
     for (const one of all) {
       const silentMs = this.silentMs(one);
-      if (silentMs > timeoutMs && silentMs <= 2 * timeoutMs && !this.isProvenDead(one)) justSilent++;
+      // Gone for longer: it says nothing about the others.
+      if (silentMs > 2 * timeoutMs) continue;
+      present++;
+      if (silentMs > timeoutMs && !this.isProvenDead(one)) justSilent++;
     }
-    return justSilent > all.length / 2;
+    return justSilent > present / 2;
   }
 
   /** Of how many processes something is remembered. */

@@ -74,6 +74,16 @@ describe('leases', () => {
     expect(leases.mayBeReplaced(a, workers)).toBe(true);
   });
 
+  it('of all that are there are waited for once more, however many names there are of which nothing is left', () => {
+    const { leases, to } = leasesAt();
+    const gone = ['d', 'e', 'f', 'g'].map((id) => ({ id, incarnation: 'i1' }));
+    leases.meet(gone);
+    to(5_000);
+    leases.meet(workers);
+    to(6_001);
+    expect([leases.isOver(a), leases.mayBeReplaced(a, [...gone, ...workers])]).toEqual([true, false]);
+  });
+
   it('of fewer are not, nor are those of the dead', () => {
     const { leases, to } = leasesAt();
     to(1_001);
