@@ -3,7 +3,9 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import type { WorkerProcess } from '../liveness/process-map.ts';
 import { WorkerLeases } from '../liveness/worker-leases.ts';
 import type { PlacementStrategy } from '../placement/choose-worker.ts';
+import { bounds } from '../state/bounds.ts';
 import type { Placement, Worker } from '../state/cluster-state.ts';
+import { workersOf } from '../state/queries.ts';
 import { type Action, placementKey } from './action.ts';
 import { Backoff } from './backoff.ts';
 import { DesiredRevisions } from './desired-revisions.ts';
@@ -28,8 +30,12 @@ export interface ReconcilerOptions extends Pick<ExecutorOptions, 'client' | 'wai
 }
 
 const UNDER_WAY_MAX = 64;
-/** A worker that is silent for so long is removed: machines that come and go under ever new names are not to fill the list. */
-const FORGOTTEN_MS = 24 * 3_600_000;
+/**
+ * Machines that come and go under ever new names are not to fill the list: while it has more, a worker that is silent for an hour is removed. A
+ * process that was removed stays out until it is restarted, so a network that is cut for a day costs a smaller fleet nothing.
+ */
+const CROWD = bounds.workersMax / 2;
+const FORGOTTEN_MS = 3_600_000;
 
 /** What a leader knows, and what it starts each time that it looks. It has no clock of its own: whoever leads says when it looks. */
 export class Reconciler {
@@ -123,7 +129,7 @@ export class Reconciler {
       turn: this.#turn,
       held: (worker) => this.observations.of(worker)?.held,
       isOver: (process) => this.leases.isOver(process),
-      isForgotten: (worker) => this.leases.silentMs(worker) > FORGOTTEN_MS,
+      isForgotten: (worker) => workersOf(state).length > CROWD && this.leases.silentMs(worker) > FORGOTTEN_MS,
       mayBeReplaced: (worker) => this.leases.mayBeReplaced(worker, workers),
       isDue: (what) => this.#backoff.isDue(what),
       prepared: (migration) => this.#preparations.of(migration),
