@@ -180,6 +180,21 @@ describe('a pipeline group', () => {
     expect(await change(output)).toMatchObject({ status: 200 });
   });
 
+  it('is not what a repeated change of a connector is judged by', async () => {
+    await start(1);
+    const connectors = '/api/v1/cluster/connectors';
+    const http = { connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } };
+    await coordinator.post(connectors, { name: 'Hook', ...http });
+    const change = (body: object, key: string) =>
+      coordinator.request('PUT', `${connectors}/Hook`, { body, headers: { 'idempotency-key': key } });
+    const output = { connector_type: 'console', params: {} };
+    const first = await change(output, 'k1');
+    await change(http, 'k2');
+    expect((await deploy({ pipelines: [{ name: 'p', source: 'stream S = Login.from(Hook) .emit(user: user)' }] })).status).toBe(201);
+    expect(await change(output, 'k1')).toMatchObject({ status: 200, body: first.body });
+    expect((await coordinator.get(`${connectors}/Hook`)).body).toMatchObject({ connector_type: 'http', version: 3 });
+  });
+
   it('without workers is refused, or waits for one', async () => {
     await start(0);
     expect(await deploy()).toMatchObject({ status: 503, body: { code: 'no_workers_available' } });
@@ -480,6 +495,24 @@ describe('a migration', () => {
     expect(body.migrations).toHaveLength(2);
     await until('/api/v1/cluster/workers', (body) => body.every(({ pipelines }: { pipelines: string[] }) => pipelines.length === 2));
     expect(idsIn((await rebalance()).body)).toEqual(idsIn(body));
+  });
+
+  it('evens the load without a key, also when the member that is asked was asked for nothing for so long that it is forgotten', async () => {
+    const replica = new Replica();
+    const member = new MemoryMember({ nodeId: 1, url: 'http://127.0.0.1:1', state: replica });
+    let nowMs = 1_000_000;
+    await start(1, 3_000, { group: new GroupMember({ member, replica, clock: () => nowMs }) });
+    const allReady = () => until('/api/v1/cluster/workers', (body) => body.every(({ status }: { status: string }) => status === 'ready'));
+    await deploy({ pipelines: Array.from({ length: 4 }, (_, n) => ({ name: `p${n}`, source })) });
+    await startWorker('w2');
+    await allReady();
+    nowMs += 11 * 60_000;
+    await coordinator.post(
+      '/api/v1/cluster/connectors',
+      { name: 'K', connector_type: 'kafka', params: { brokers: 'k:9092' } },
+      { headers: { 'idempotency-key': 'k' } },
+    );
+    expect((await coordinator.post('/api/v1/cluster/rebalance')).body.migrations).toHaveLength(2);
   });
 
   it('tells of the moves that have begun when another one is refused', async () => {

@@ -5,6 +5,7 @@ import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { connectorChangeSchema, connectorRequestSchema, connectorSchema } from '../../../shared/protocol/cluster.ts';
 import { deletedSchema } from '../../../shared/protocol/pipelines.ts';
 import type { Connector, Json } from '../../state/cluster-state.ts';
+import type { RequestId } from '../../state/commands.ts';
 import { connectorProblem } from '../../state/connector-problem.ts';
 import { connectorsOf, requireConnector } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
@@ -95,13 +96,12 @@ export function connectorRoutes(requests: ClusterRequests, validate: ValidatePro
       isAudited: true,
       handle: async (call) => {
         const payload = { name: namedIn(call.params.name), ...judged(call.body) };
-        if (!requests.isForwarded(call)) {
-          await requireDispensable(requests, validate, { name: payload.name, becomes: payload, signal: call.signal });
-        }
+        const required = { name: payload.name, becomes: payload, signal: call.signal };
         return requests.change(
           call,
           { type: 'UpdateConnector', payload },
           ({ value }) => new Answer(200, connectorWire(asConnector(value))),
+          (id) => requireDispensable(requests, validate, { ...required, id }),
         );
       },
     }),
@@ -118,8 +118,12 @@ export function connectorRoutes(requests: ClusterRequests, validate: ValidatePro
       isAudited: true,
       handle: async (call) => {
         const payload = { name: namedIn(call.params.name) };
-        if (!requests.isForwarded(call)) await requireDispensable(requests, validate, { name: payload.name, signal: call.signal });
-        return requests.change(call, { type: 'DeleteConnector', payload }, () => new Answer(200, { deleted: true }));
+        return requests.change(
+          call,
+          { type: 'DeleteConnector', payload },
+          () => new Answer(200, { deleted: true }),
+          (id) => requireDispensable(requests, validate, { name: payload.name, signal: call.signal, id }),
+        );
       },
     }),
   ];
@@ -130,17 +134,22 @@ interface Checked {
   /** What it becomes. @default it is removed */
   readonly becomes?: Pick<Connector, 'type' | 'parameters'>;
   readonly signal: AbortSignal;
+  /** Of the request. */
+  readonly id: RequestId;
 }
 
 /**
- * A pipeline runs with the connectors that there were when it began: without what it needs it would go on until it is moved, and not begin there.
- * @throws CepError `transition_refused` when a program that is valid now is not with the change
+ * On the leader, which knows all groups. A pipeline runs with the connectors that there were when it began: without what it needs it would go on
+ * until it is moved, and not begin there. A repeat is not judged by what is there now.
+ * @throws CepError `transition_refused` when a program that is valid now is not with the change; RaftRefusal
  */
 async function requireDispensable(
-  { group }: ClusterRequests,
+  requests: ClusterRequests,
   validate: ValidateProgram,
-  { name, becomes, signal }: Checked,
+  { name, becomes, signal, id }: Checked,
 ): Promise<void> {
+  if ((await requests.doneBy(id)) !== undefined) return;
+  const { group } = requests;
   const before = connectorsOf(group.state);
   if (!before.some((one) => one.name === name)) return;
   const after = before.flatMap((one) => (one.name !== name ? [one] : becomes === undefined ? [] : [{ ...one, ...becomes }]));

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
@@ -115,9 +116,9 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
               started.push(startedBy(value));
             } catch (error) {
               // The worker or the pipeline has changed meanwhile: the other moves are as good as before.
-              if (error instanceof CepError) continue;
+              if (error instanceof CepError && overtaken.has(error.code)) continue;
               // The rest is for another request. Whoever asked is to learn of those that have begun.
-              if (error instanceof RaftRefusal && started.length > 0) break;
+              if ((error instanceof CepError || error instanceof RaftRefusal) && started.length > 0) break;
               throw error;
             }
           }
@@ -126,6 +127,9 @@ export function migrationRoutes(requests: ClusterRequests, controller: Controlle
     }),
   ];
 }
+
+/** Why a move that was right a moment before is refused. */
+const overtaken: ReadonlySet<string> = new Set<ErrorCode>(['transition_refused', 'pipeline_not_found', 'worker_not_found']);
 
 /** The id of a migration, from what its command gives. */
 function startedBy(value: Json): string {
