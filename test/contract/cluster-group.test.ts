@@ -243,7 +243,8 @@ describe('a group that loses members', () => {
     const connector = kafka();
     await group.ask(1, 'POST', path, { body: connector });
     await group.startMember(4);
-    const added = await group.ask(1, 'POST', members, { body: { id: 4, url: group.url(4) } });
+    const add = { body: { id: 4, url: group.url(4) }, headers: { 'idempotency-key': 'add-4' } };
+    const added = await group.ask(1, 'POST', members, add);
     expect([added.status, added.body]).toEqual([201, { id: 4, url: group.url(4), role: 'learner' }]);
     await vi.waitFor(async () => expect((await group.ask(4, 'GET', `${path}/${connector.name}`)).status).toBe(200), wait);
     await vi.waitFor(async () => expect((await group.ask(4, 'POST', `${members}/4/promote`)).status).toBe(200), wait);
@@ -254,6 +255,12 @@ describe('a group that loses members', () => {
     expect([again.status, again.body.code]).toEqual([409, 'member_conflict']);
     const { body } = await group.ask(4, 'GET', members);
     expect(body.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4].filter((id) => id !== gone));
+    const other = [1, 2, 3].find((id) => id !== gone) as number;
+    await vi.waitFor(async () => expect((await group.ask(other, 'DELETE', `${members}/4`)).body).toEqual({ removed: true }), wait);
+    const repeated = await group.ask(other, 'POST', members, add);
+    expect([repeated.status, repeated.body.code]).toEqual([409, 'member_conflict']);
+    const { body: left } = await group.ask(other, 'GET', members);
+    expect(left.map(({ id }: { id: number }) => id)).not.toContain(4);
   }, 60_000);
 
   it('tells a member that was removed and still runs that it is none any more, in its probes', async () => {

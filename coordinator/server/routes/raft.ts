@@ -107,6 +107,12 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
         const member = { id: call.body.id, url: memberUrl(call.body.url) };
         return requests.changeBy(call, async (request) => {
           await group.propose({ type: 'SetMember', payload: member }, request);
+          // A repeat is not judged by the state, and what it asks for is done: since then the member has left.
+          if (group.state.removedMembers.includes(member.id)) {
+            throw new CepError('member_conflict', `member ${member.id} was removed since, and ids are never used again`, {
+              hint: 'add it under an id that no member has had',
+            });
+          }
           await group.changeMembership({ kind: 'addLearner', id: member.id });
           const peer = group.status().peers.find(({ id }) => id === member.id);
           return new Answer(201, { ...member, role: peer?.role === 'voter' ? memberWire(peer, group.status().leader).role : 'learner' });
