@@ -79,8 +79,11 @@ export class WorkerWatches {
     let refusals = 0;
     while (!signal.aborted && this.#controller.isLeading) {
       try {
+        let isFirst = true;
         const who = await this.#stay(process, signal, () => {
-          place = peer();
+          // Connections made since may go where the name leads by now.
+          if (isFirst) place = peer();
+          isFirst = false;
           refusals = 0;
         });
         const isItsPlace = ipAddressIn(address) !== undefined || (place !== undefined && place === peer());

@@ -20,7 +20,7 @@ class World {
   readonly died: string[] = [];
   readonly watches: WorkerWatches;
   #look: () => void = () => undefined;
-  #end: () => void = () => undefined;
+  #next: (line: string | undefined) => void = () => undefined;
   #peer: string | undefined;
 
   constructor(address: string, then: Found) {
@@ -59,14 +59,22 @@ class World {
 
   /** The connection to the process breaks. */
   break(): void {
-    this.#end();
+    this.#next(undefined);
+  }
+
+  /** Something else has connected to the name, which leads to another address by now, and the process says that it is there. */
+  beatAfterConnectionTo(ip: string): void {
+    this.#peer = ip;
+    this.#next(JSON.stringify({ incarnation: 'i1' }));
   }
 
   async *#lines(incarnation: string): AsyncGenerator<Buffer> {
-    yield Buffer.from(`${JSON.stringify({ incarnation })}\n`);
-    await new Promise<void>((resolve) => {
-      this.#end = resolve;
-    });
+    for (let line: string | undefined = JSON.stringify({ incarnation }); line !== undefined; ) {
+      yield Buffer.from(`${line}\n`);
+      line = await new Promise((resolve) => {
+        this.#next = resolve;
+      });
+    }
   }
 }
 
@@ -96,6 +104,16 @@ it.each([
   ['answers as another process', { who: 'i2', ip: '10.0.0.2' }],
 ] as const)('nothing is known of it when its name leads to another machine by now, which %s', async (_what, then) => {
   const world = await watched('http://w:9', then);
+  world.break();
+  await vi.waitFor(() => expect(world.calls).toBeGreaterThan(4));
+  expect(world.died).toEqual([]);
+  world.watches.close();
+});
+
+it('a process is where it was called, wherever connections are made to its name since', async () => {
+  const world = await watched('http://w:9', { refusedBy: '10.0.0.2' });
+  world.beatAfterConnectionTo('10.0.0.2');
+  await new Promise((resolve) => setImmediate(resolve));
   world.break();
   await vi.waitFor(() => expect(world.calls).toBeGreaterThan(4));
   expect(world.died).toEqual([]);
