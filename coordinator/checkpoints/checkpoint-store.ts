@@ -5,6 +5,7 @@ import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../shared/files/durable-files.ts';
 import { fileReason } from '../../shared/files/file-reason.ts';
+import { FewAtATime } from './few-at-a-time.ts';
 
 export interface CheckpointName {
   readonly placementId: string;
@@ -40,33 +41,48 @@ export function checkpointStore(folder: string | undefined): CheckpointStore {
   return folder === undefined ? new MemoryStore() : new FolderStore(folder);
 }
 
+/**
+ * Each request may hold one of the few threads that all files of the process share, those of the log among them: a file server that hangs is not
+ * to take the member out of its group.
+ */
+const SHARED_REQUESTS_MAX = 2;
+const SHARED_WAIT_MS_MAX = 10_000;
+
 /** A folder that all members see, such as one of a file server. Whoever mounts it makes it, so that nothing is written beside it. */
 export class SharedFolderStore implements CheckpointStore {
   readonly #folder: string;
   readonly #files: CheckpointStore;
+  readonly #turns: FewAtATime;
 
-  constructor(folder: string) {
+  constructor(folder: string, files: CheckpointStore = new FolderStore(folder)) {
     this.#folder = folder;
-    this.#files = new FolderStore(folder);
+    this.#files = files;
+    this.#turns = new FewAtATime({
+      ...{ most: SHARED_REQUESTS_MAX, waitMsMax: SHARED_WAIT_MS_MAX, what: `the folder of checkpoints '${folder}'` },
+    });
   }
 
-  async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
-    await this.#isThere();
-    await this.#files.write(name, bytes);
+  write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
+    return this.#whenThere(() => this.#files.write(name, bytes));
   }
 
-  async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
-    await this.#isThere();
-    return await this.#files.read(name, checksum);
+  read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+    return this.#whenThere(() => this.#files.read(name, checksum));
   }
 
   trim(oldest: CheckpointName): Promise<void> {
-    return this.#files.trim(oldest);
+    return this.#turns.run(() => this.#files.trim(oldest));
   }
 
-  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
-    await this.#isThere();
-    await this.#files.sweep(isGarbage, groupId);
+  sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
+    return this.#whenThere(() => this.#files.sweep(isGarbage, groupId));
+  }
+
+  #whenThere<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(async () => {
+      await this.#isThere();
+      return await work();
+    });
   }
 
   async #isThere(): Promise<void> {

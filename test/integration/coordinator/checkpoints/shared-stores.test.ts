@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BucketStore } from '../../../../coordinator/checkpoints/bucket-store.ts';
 import { type CheckpointStore, SharedFolderStore } from '../../../../coordinator/checkpoints/checkpoint-store.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
@@ -95,6 +95,21 @@ it('does not take a store that cannot be asked for one that has nothing', async 
   await expect(bucket({ name: 'another' }).read(name, 1)).rejects.toMatchObject(noBucket);
   const silent = { code: 'storage_unavailable', message: expect.stringContaining('does not answer') };
   await expect(bucket({ url: 'http://127.0.0.1:9' }).read(name)).rejects.toMatchObject(silent);
+});
+
+it('asks a folder that hangs for two things at a time', async () => {
+  await mkdir(join(folder, 'mount'), { recursive: true });
+  let asked = 0;
+  const hangs = (): Promise<never> => {
+    asked++;
+    return new Promise(() => undefined);
+  };
+  const store = new SharedFolderStore(join(folder, 'mount'), { write: hangs, read: hangs, trim: hangs, sweep: hangs });
+  for (let sequence = 1; sequence <= 20; sequence++)
+    void store.write({ placementId, epoch: 1, sequence }, bytesOf('x')).catch(() => undefined);
+  await vi.waitFor(() => expect(asked).toBe(2));
+  await readdir(folder);
+  expect(asked).toBe(2);
 });
 
 it('does not give bytes that have changed', async () => {
