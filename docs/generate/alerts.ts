@@ -173,7 +173,8 @@ export const alerts = {
     metrics: ['cep_checkpoint_age_seconds'],
     expr: 'cep_checkpoint_age_seconds > 300',
     for: '5m',
-    summary: 'The last checkpoint of pipeline {{ $labels.pipeline }} is {{ $value | humanizeDuration }} old.',
+    summary:
+      'Nothing of pipeline {{ $labels.pipeline }} has been saved for {{ $value | humanizeDuration }}, although something came through.',
     runbook: 'checkpoint-old',
     fires: { [`cep_checkpoint_age_seconds{${ofPipeline}}`]: '600x30' },
   },

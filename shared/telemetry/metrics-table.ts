@@ -80,7 +80,11 @@ export const metrics = {
   cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },
   cep_state_bytes: { type: 'gauge', help: 'State of a pipeline.', labels: ofPipeline },
   cep_checkpoint_seconds: { type: 'gauge', help: 'Time that the last checkpoint took.', labels: ofPipeline },
-  cep_checkpoint_age_seconds: { type: 'gauge', help: 'Time since the last checkpoint.', labels: ofPipeline },
+  cep_checkpoint_age_seconds: {
+    type: 'gauge',
+    help: 'Time since all that came through was saved, of a pipeline that runs.',
+    labels: ofPipeline,
+  },
   cep_queue_depth: { type: 'gauge', help: 'Events that wait for the engine of a pipeline.', labels: ofPipeline },
   cep_engine_queue_bytes: { type: 'gauge', help: 'Bytes that wait for an engine thread.', labels: ['thread'] },
   cep_engine_restarts_total: { type: 'counter', help: 'Engine threads that were replaced.', labels: ['thread'] },

@@ -121,6 +121,17 @@ describe('GET /metrics', () => {
     expect(await scraped(`# TYPE ${type}\n`)).toContain(`# HELP ${type.split(' ')[0]} `);
   });
 
+  it('has the age of what is saved of pipelines that run, and of no other', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(hot, { name });
+    const age = `cep_checkpoint_age_seconds{tenant="default",pipeline="${name}"}`;
+    expect(await scrape()).toContain(age);
+    await service.post(`${path}/stop`);
+    expect(await scrape()).not.toContain(age);
+    await service.post(`${path}/start`);
+    expect(await scrape()).toContain(age);
+  });
+
   it('counts incomplete events by type and field', async () => {
     const name = uniqueName();
     await service.post(`${await service.deploy(hot, { name })}/events`, { event_type: 'Reading', fields: { value: 1 } });

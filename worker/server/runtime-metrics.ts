@@ -47,7 +47,7 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_tap_total: byName(({ taps }) => taps),
   cep_state_bytes: single(({ stateBytes }) => stateBytes),
   cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),
-  cep_checkpoint_age_seconds: single(({ checkpointAgeSeconds }) => checkpointAgeSeconds),
+  cep_checkpoint_age_seconds: ({ checkpointAgeSeconds: value }) => (value === null ? [] : [{ value }]),
   cep_queue_depth: single(({ eventsInFlight }) => eventsInFlight),
 };
 
