@@ -46,7 +46,7 @@ beforeEach(() => {
   lines = [];
   metrics = new MetricRegistry();
   const write = (line: string): void => void lines.push(JSON.parse(line));
-  const logger = createLogger({ level: 'info', format: 'json', timestamps: false, redactor: new Redactor(), write });
+  const logger = createLogger({ level: 'info', format: 'json', timestamps: false, redactor: new Redactor(), write, metrics });
   replica = new Replica();
   const member = new MemoryMember({ nodeId: 1, url: 'http://127.0.0.1:1', state: replica });
   group = new GroupMember({ member, replica, clock: () => clockMs });

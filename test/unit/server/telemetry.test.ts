@@ -106,15 +106,17 @@ describe('the table of metrics', () => {
 
 const logging = (changes: Partial<LoggerOptions> = {}) => {
   const lines: string[] = [];
+  const metrics = new MetricRegistry();
   const logger = createLogger({
     level: 'info',
     format: 'json',
     timestamps: true,
     redactor: new Redactor(),
+    metrics,
     write: (line) => lines.push(line),
     ...changes,
   });
-  return { lines, logger };
+  return { lines, logger, metrics };
 };
 
 describe('a logger', () => {
@@ -137,6 +139,19 @@ describe('a logger', () => {
     logger.log('error', 'loud');
     expect(lines).toHaveLength(1);
     expect([logger.isEnabled('info'), logger.isEnabled('warn')]).toEqual([false, true]);
+  });
+
+  it('counts each line that it writes, whoever writes it, and no other', () => {
+    const { lines, logger, metrics } = logging({ level: 'warn' });
+    const telemetry = new Telemetry(logger, metrics);
+    logger.log('error', 'of the logger');
+    logger.child({ request_id: 'r' }).log('error', 'of its child');
+    telemetry.with({ request_id: 'r' }).report('CertificatesNotReloaded', { error: 'of telemetry' });
+    telemetry.log.log('warn', 'of its log');
+    telemetry.log.log('info', 'quiet');
+    expect(lines).toHaveLength(4);
+    const counts = (['error', 'warn', 'info'] as const).map((level) => metrics.valueOf('cep_log_lines_total', { level }));
+    expect(counts).toEqual([3, 1, 0]);
   });
 
   it('leaves the time out without timestamps', () => {
@@ -185,8 +200,8 @@ describe('a log line as text', () => {
 
 describe('telemetry', () => {
   it('writes the line of an internal event and moves its metric', () => {
-    const { lines, logger } = logging();
-    const telemetry = new Telemetry(logger, new MetricRegistry());
+    const { lines, logger, metrics } = logging();
+    const telemetry = new Telemetry(logger, metrics);
     telemetry.report('ServerListening', { url: 'http://a', version: '1' });
     telemetry.report('ClientMissedEvents', { transport: 'sse', skipped: 5 });
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['Server listening']);
