@@ -15,8 +15,12 @@ export interface Alert {
   readonly runbook: string;
   /** Series under which it fires, a value a minute for half an hour at most. */
   readonly fires: Readonly<Record<string, string>>;
+  /** Series under which it does not, although it is near. */
+  readonly quiet?: Readonly<Record<string, string>>;
 }
 
+/** A counter of a process that starts and has its first and only step after that. */
+const oneStep = '_x4 0x16 1x10';
 const ofPipeline = 'tenant="t",pipeline="p"';
 
 export const alerts = {
@@ -121,7 +125,7 @@ export const alerts = {
     for: '0m',
     summary: 'A pipeline could not be moved; it runs where it was.',
     runbook: 'migration-failed',
-    fires: { 'cep_cluster_migrations_total{job="cep-coordinator",result="failed"}': '0+1x30' },
+    fires: { 'cep_cluster_migrations_total{job="cep-coordinator",result="failed"}': oneStep },
   },
   CepWorkerFenced: {
     severity: 'page',
@@ -130,7 +134,7 @@ export const alerts = {
     for: '0m',
     summary: 'Pipelines of {{ $labels.instance }} have stopped by themselves: no coordinator was heard in time.',
     runbook: 'worker-fenced',
-    fires: { 'cep_worker_fenced_total{job="cep-worker",instance="a"}': '0+1x30' },
+    fires: { 'cep_worker_fenced_total{job="cep-worker",instance="a"}': oneStep },
   },
   CepSinkUnavailable: {
     severity: 'page',
@@ -148,7 +152,7 @@ export const alerts = {
     for: '0m',
     summary: 'Pipeline {{ $labels.pipeline }} writes dead letters of {{ $labels.connector }}.',
     runbook: 'dead-letters',
-    fires: { [`cep_dlq_events_total{${ofPipeline},connector="Hook"}`]: '0+5x30' },
+    fires: { [`cep_dlq_events_total{${ofPipeline},connector="Hook"}`]: oneStep },
   },
   CepDeadLettersDropped: {
     severity: 'page',
@@ -157,7 +161,7 @@ export const alerts = {
     for: '0m',
     summary: 'Dead letters of pipeline {{ $labels.pipeline }} are given up: there are too many.',
     runbook: 'dead-letters',
-    fires: { [`cep_dlq_dropped_total{${ofPipeline},connector="Hook"}`]: '0+5x30' },
+    fires: { [`cep_dlq_dropped_total{${ofPipeline},connector="Hook"}`]: oneStep },
   },
   CepStorageFailing: {
     severity: 'page',
@@ -166,7 +170,7 @@ export const alerts = {
     for: '0m',
     summary: 'The state directory of {{ $labels.instance }} takes no changes.',
     runbook: 'storage-failing',
-    fires: { 'cep_storage_failures_total{instance="a"}': '0+1x30' },
+    fires: { 'cep_storage_failures_total{instance="a"}': oneStep },
   },
   CepCheckpointOld: {
     severity: 'ticket',
@@ -200,14 +204,17 @@ export const alerts = {
     severity: 'ticket',
     metrics: ['cep_events_invalid_total', 'cep_events_total'],
     expr:
-      'sum by (tenant, pipeline) (rate(cep_events_invalid_total[10m])) ' +
-      '> 0.01 * sum by (tenant, pipeline) (rate(cep_events_total[10m]))',
+      'sum by (tenant, pipeline) (rate(cep_events_invalid_total[10m])) > 0 ' +
+      'unless sum by (tenant, pipeline) (rate(cep_events_invalid_total[10m])) ' +
+      '<= 0.01 * sum by (tenant, pipeline) (rate(cep_events_total[10m]))',
     for: '10m',
     summary: 'More than one in a hundred events for pipeline {{ $labels.pipeline }} does not fit its type.',
     runbook: 'events-without-effect',
-    fires: {
+    // None of its events has fitted since it began.
+    fires: { [`cep_events_invalid_total{${ofPipeline}}`]: '0+60x30' },
+    quiet: {
       [`cep_events_invalid_total{${ofPipeline}}`]: '0+60x30',
-      [`cep_events_total{${ofPipeline},event_type="A"}`]: '0+60x30',
+      [`cep_events_total{${ofPipeline},event_type="A"}`]: '0+6001x30',
     },
   },
   CepEventsLate: {
@@ -230,7 +237,7 @@ export const alerts = {
     for: '0m',
     summary: 'Pipeline {{ $labels.pipeline }} gives partial matches up ({{ $labels.reason }}): alerts may be missing.',
     runbook: 'runs-dropped',
-    fires: { [`cep_runs_dropped_total{${ofPipeline},reason="limit"}`]: '0+5x30' },
+    fires: { [`cep_runs_dropped_total{${ofPipeline},reason="max_runs"}`]: oneStep },
   },
   CepEngineRestarted: {
     severity: 'ticket',
@@ -239,7 +246,7 @@ export const alerts = {
     for: '0m',
     summary: 'An engine thread of {{ $labels.instance }} was replaced: an event took too long, or too much memory.',
     runbook: 'engine-restarted',
-    fires: { 'cep_engine_restarts_total{instance="a",thread="engine-0"}': '0+1x30' },
+    fires: { 'cep_engine_restarts_total{instance="a",thread="engine-0"}': oneStep },
   },
   CepProcessorBusy: {
     severity: 'ticket',
@@ -257,6 +264,6 @@ export const alerts = {
     for: '0m',
     summary: '{{ $labels.instance }} has logged errors.',
     runbook: 'errors-logged',
-    fires: { 'cep_log_lines_total{instance="a",level="error"}': '0+1x30' },
+    fires: { 'cep_log_lines_total{instance="a",level="error"}': oneStep },
   },
 } as const satisfies Record<string, Alert>;

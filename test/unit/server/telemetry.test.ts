@@ -7,9 +7,10 @@ import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
 import { metrics } from '../../../shared/telemetry/metrics-table.ts';
 
 const owner = { tenant: 't', pipeline: 'p' } as const;
-/** The lines of series, and those that say what their metrics are. */
+/** The lines of series that are not there from the start, and those that say what their metrics are. */
 const linesOf = async (registry: MetricRegistry) => {
-  const lines = (await registry.render()).split('\n');
+  const fromStart = new Set((await new MetricRegistry().render()).split('\n').filter((line) => !line.startsWith('#')));
+  const lines = (await registry.render()).split('\n').filter((line) => !fromStart.has(line));
   const names = new Set(lines.filter((line) => /^[^#]/.test(line)).map((line) => line.split(/[{ ]/)[0]));
   return lines.filter((line) => line !== '' && (!line.startsWith('#') || names.has(line.split(' ')[2])));
 };
@@ -27,6 +28,15 @@ describe('the registry of metrics', () => {
       '# HELP cep_active_streams Streams of running pipelines.',
       '# TYPE cep_active_streams gauge',
       'cep_active_streams{tenant="t",pipeline="p"} 2',
+    ]);
+  });
+
+  it('has the series that can be foreseen from the start, so that the first step is an increase', async () => {
+    const lines = (await new MetricRegistry().render()).split('\n');
+    expect(lines).toContain('cep_worker_fenced_total 0');
+    expect(lines.filter((line) => line.startsWith('cep_cluster_migrations_total{'))).toEqual([
+      'cep_cluster_migrations_total{result="completed"} 0',
+      'cep_cluster_migrations_total{result="failed"} 0',
     ]);
   });
 
