@@ -139,11 +139,12 @@ export const alerts = {
   CepSinkUnavailable: {
     severity: 'page',
     metrics: ['cep_connector_state'],
-    expr: 'cep_connector_state == 2',
+    expr: 'cep_connector_state > 0',
     for: '5m',
-    summary: 'Pipeline {{ $labels.pipeline }} does not reach {{ $labels.connector }}: its circuit breaker is open.',
+    summary: 'Pipeline {{ $labels.pipeline }} does not reach {{ $labels.connector }}: its circuit breaker is not closed.',
     runbook: 'sink-unavailable',
-    fires: { [`cep_connector_state{${ofPipeline},connector="Hook"}`]: '2x30' },
+    // It hangs, so that each event by which it is tried leaves the breaker half-open for a while.
+    fires: { [`cep_connector_state{${ofPipeline},connector="Hook"}`]: '2 2 1 '.repeat(10).trim() },
   },
   CepDeadLetters: {
     severity: 'ticket',
