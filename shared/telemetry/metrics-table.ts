@@ -168,7 +168,11 @@ export const metrics = {
   cep_worker_fenced_total: { type: 'counter', help: 'Placements that stopped because their lease had ended.', ...alone },
   cep_worker_placements: { type: 'gauge', help: 'What the cluster has placed here, by status.', labels: ['status'] },
 
-  cep_loop_delay_seconds: { type: 'gauge', help: 'Delay of the event loop, by thread and quantile.', labels: ['thread', 'quantile'] },
+  cep_loop_delay_seconds: {
+    type: 'gauge',
+    help: 'Delay of the event loop in the last whole minute, by thread and quantile.',
+    labels: ['thread', 'quantile'],
+  },
   cep_http_requests_total: { type: 'counter', help: 'Requests answered, by route and status.', labels: ['route', 'status'] },
   cep_rate_limited_total: { type: 'counter', help: 'Requests refused by the rate limit.', ...alone },
   cep_stream_clients: { type: 'gauge', help: 'Clients that follow output events, by transport.', labels: ['transport'] },
