@@ -48,7 +48,8 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
   const screen = new RunScreen(context, settings);
   const redactor = new Redactor();
   const level = isQuiet ? 'warn' : settings.logging.level;
-  const logger = createLogger({ ...settings.logging, level, redactor, write: (line) => screen.note(line.trimEnd()) });
+  const metrics = new MetricRegistry();
+  const logger = createLogger({ ...settings.logging, level, redactor, write: (line) => screen.note(line.trimEnd()), metrics });
   const credentials = settings.credentials === undefined ? undefined : await CredentialsFile.read(settings.credentials, settings.masterKey);
   const runtime = await createRuntime({
     ...(stateDir === undefined ? {} : { stateDir }),
@@ -63,7 +64,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     outputs: { push: (output: Output) => screen.output(output), isFull: () => screen.isFull },
     report: ({ level, message, fields }: RuntimeReport) => logger.log(level, message, fields),
   });
-  const telemetry = new Telemetry(logger, new MetricRegistry());
+  const telemetry = new Telemetry(logger, metrics);
   const signals = new ProcessSignals(process, () => {
     if (credentials !== undefined) void readAgain(credentials, { telemetry, redactor });
   });

@@ -35,8 +35,9 @@ export async function serveCoordinator(settings: CoordinatorSettings, { stderr, 
     checkpoints && 'bucket' in checkpoints ? checkpoints.bucket.secret : undefined,
   ])
     if (secret !== undefined) redactor.add(secret);
-  const logger = createLogger({ ...settings.logging, redactor, write: (line) => void stderr.write(line) });
-  const telemetry = new Telemetry(logger, new MetricRegistry());
+  const metrics = new MetricRegistry();
+  const logger = createLogger({ ...settings.logging, redactor, write: (line) => void stderr.write(line), metrics });
+  const telemetry = new Telemetry(logger, metrics);
   warnOfAccess(settings, telemetry);
   if (settings.isGroupOpen) telemetry.report('GroupWithoutKey', {});
   // The log is for its owner alone.

@@ -15,8 +15,12 @@ export interface Alert {
   readonly runbook: string;
   /** Series under which it fires, a value a minute for half an hour at most. */
   readonly fires: Readonly<Record<string, string>>;
+  /** Series under which it does not, although it is near. */
+  readonly quiet?: Readonly<Record<string, string>>;
 }
 
+/** A counter of a process that starts and has its first and only step after that. */
+const oneStep = '_x4 0x16 1x10';
 const ofPipeline = 'tenant="t",pipeline="p"';
 
 export const alerts = {
@@ -121,7 +125,7 @@ export const alerts = {
     for: '0m',
     summary: 'A pipeline could not be moved; it runs where it was.',
     runbook: 'migration-failed',
-    fires: { 'cep_cluster_migrations_total{job="cep-coordinator",result="failed"}': '0+1x30' },
+    fires: { 'cep_cluster_migrations_total{job="cep-coordinator",result="failed"}': oneStep },
   },
   CepWorkerFenced: {
     severity: 'page',
@@ -130,16 +134,17 @@ export const alerts = {
     for: '0m',
     summary: 'Pipelines of {{ $labels.instance }} have stopped by themselves: no coordinator was heard in time.',
     runbook: 'worker-fenced',
-    fires: { 'cep_worker_fenced_total{job="cep-worker",instance="a"}': '0+1x30' },
+    fires: { 'cep_worker_fenced_total{job="cep-worker",instance="a"}': oneStep },
   },
   CepSinkUnavailable: {
     severity: 'page',
     metrics: ['cep_connector_state'],
-    expr: 'cep_connector_state == 2',
+    expr: 'cep_connector_state > 0',
     for: '5m',
-    summary: 'Pipeline {{ $labels.pipeline }} does not reach {{ $labels.connector }}: its circuit breaker is open.',
+    summary: 'Pipeline {{ $labels.pipeline }} does not reach {{ $labels.connector }}: its circuit breaker is not closed.',
     runbook: 'sink-unavailable',
-    fires: { [`cep_connector_state{${ofPipeline},connector="Hook"}`]: '2x30' },
+    // It hangs, so that each event by which it is tried leaves the breaker half-open for a while.
+    fires: { [`cep_connector_state{${ofPipeline},connector="Hook"}`]: '2 2 1 '.repeat(10).trim() },
   },
   CepDeadLetters: {
     severity: 'ticket',
@@ -148,7 +153,7 @@ export const alerts = {
     for: '0m',
     summary: 'Pipeline {{ $labels.pipeline }} writes dead letters of {{ $labels.connector }}.',
     runbook: 'dead-letters',
-    fires: { [`cep_dlq_events_total{${ofPipeline},connector="Hook"}`]: '0+5x30' },
+    fires: { [`cep_dlq_events_total{${ofPipeline},connector="Hook"}`]: oneStep },
   },
   CepDeadLettersDropped: {
     severity: 'page',
@@ -157,7 +162,7 @@ export const alerts = {
     for: '0m',
     summary: 'Dead letters of pipeline {{ $labels.pipeline }} are given up: there are too many.',
     runbook: 'dead-letters',
-    fires: { [`cep_dlq_dropped_total{${ofPipeline},connector="Hook"}`]: '0+5x30' },
+    fires: { [`cep_dlq_dropped_total{${ofPipeline},connector="Hook"}`]: oneStep },
   },
   CepStorageFailing: {
     severity: 'page',
@@ -166,14 +171,15 @@ export const alerts = {
     for: '0m',
     summary: 'The state directory of {{ $labels.instance }} takes no changes.',
     runbook: 'storage-failing',
-    fires: { 'cep_storage_failures_total{instance="a"}': '0+1x30' },
+    fires: { 'cep_storage_failures_total{instance="a"}': oneStep },
   },
   CepCheckpointOld: {
     severity: 'ticket',
     metrics: ['cep_checkpoint_age_seconds'],
     expr: 'cep_checkpoint_age_seconds > 300',
     for: '5m',
-    summary: 'The last checkpoint of pipeline {{ $labels.pipeline }} is {{ $value | humanizeDuration }} old.',
+    summary:
+      'Nothing of pipeline {{ $labels.pipeline }} has been saved for {{ $value | humanizeDuration }}, although something came through.',
     runbook: 'checkpoint-old',
     fires: { [`cep_checkpoint_age_seconds{${ofPipeline}}`]: '600x30' },
   },
@@ -199,14 +205,17 @@ export const alerts = {
     severity: 'ticket',
     metrics: ['cep_events_invalid_total', 'cep_events_total'],
     expr:
-      'sum by (tenant, pipeline) (rate(cep_events_invalid_total[10m])) ' +
-      '> 0.01 * sum by (tenant, pipeline) (rate(cep_events_total[10m]))',
+      'sum by (tenant, pipeline) (rate(cep_events_invalid_total[10m])) > 0 ' +
+      'unless sum by (tenant, pipeline) (rate(cep_events_invalid_total[10m])) ' +
+      '<= 0.01 * sum by (tenant, pipeline) (rate(cep_events_total[10m]))',
     for: '10m',
     summary: 'More than one in a hundred events for pipeline {{ $labels.pipeline }} does not fit its type.',
     runbook: 'events-without-effect',
-    fires: {
+    // None of its events has fitted since it began.
+    fires: { [`cep_events_invalid_total{${ofPipeline}}`]: '0+60x30' },
+    quiet: {
       [`cep_events_invalid_total{${ofPipeline}}`]: '0+60x30',
-      [`cep_events_total{${ofPipeline},event_type="A"}`]: '0+60x30',
+      [`cep_events_total{${ofPipeline},event_type="A"}`]: '0+6001x30',
     },
   },
   CepEventsLate: {
@@ -229,7 +238,7 @@ export const alerts = {
     for: '0m',
     summary: 'Pipeline {{ $labels.pipeline }} gives partial matches up ({{ $labels.reason }}): alerts may be missing.',
     runbook: 'runs-dropped',
-    fires: { [`cep_runs_dropped_total{${ofPipeline},reason="limit"}`]: '0+5x30' },
+    fires: { [`cep_runs_dropped_total{${ofPipeline},reason="max_runs"}`]: oneStep },
   },
   CepEngineRestarted: {
     severity: 'ticket',
@@ -238,7 +247,7 @@ export const alerts = {
     for: '0m',
     summary: 'An engine thread of {{ $labels.instance }} was replaced: an event took too long, or too much memory.',
     runbook: 'engine-restarted',
-    fires: { 'cep_engine_restarts_total{instance="a",thread="engine-0"}': '0+1x30' },
+    fires: { 'cep_engine_restarts_total{instance="a",thread="engine-0"}': oneStep },
   },
   CepProcessorBusy: {
     severity: 'ticket',
@@ -256,6 +265,6 @@ export const alerts = {
     for: '0m',
     summary: '{{ $labels.instance }} has logged errors.',
     runbook: 'errors-logged',
-    fires: { 'cep_log_lines_total{instance="a",level="error"}': '0+1x30' },
+    fires: { 'cep_log_lines_total{instance="a",level="error"}': oneStep },
   },
 } as const satisfies Record<string, Alert>;

@@ -16,20 +16,21 @@ export function rulesYaml(): string {
   return yaml({ groups: [{ name: 'cep', rules }] });
 }
 
-/** `deploy/prometheus/rules.test.yaml`: for each rule series under which it fires, for `promtool test rules`. */
+/** `deploy/prometheus/rules.test.yaml`: for each rule series under which it fires, and under which it does not, for `promtool test rules`. */
 export function rulesTestYaml(): string {
-  const tests = entries.map(([alertname, { fires }]) => ({
-    name: alertname,
+  const test = (alertname: string, input: Readonly<Record<string, string>>, isFiring: boolean): object => ({
+    name: isFiring ? alertname : `${alertname} does not fire`,
     interval: '1m',
-    input_series: Object.entries(fires).map(([series, values]) => ({ series, values })),
+    input_series: Object.entries(input).map(([series, values]) => ({ series, values })),
     promql_expr_test: [
       {
         expr: `count(ALERTS{alertname="${alertname}",alertstate="firing"})`,
         eval_time: '25m',
-        exp_samples: [{ labels: '{}', value: 1 }],
+        exp_samples: isFiring ? [{ labels: '{}', value: 1 }] : [],
       },
     ],
-  }));
+  });
+  const tests = entries.flatMap(([name, { fires, quiet }]) => [test(name, fires, true), ...(quiet ? [test(name, quiet, false)] : [])]);
   return yaml({ rule_files: ['rules.yaml'], evaluation_interval: '1m', tests });
 }
 

@@ -197,8 +197,6 @@ export class Telemetry {
   report<N extends InternalEventName>(name: N, fields: FieldsOf<N>): void {
     const { level, message, count } = internalEvents[name] as unknown as InternalEvent<FieldsOf<N>>;
     count?.(this.metrics, fields);
-    if (!this.log.isEnabled(level)) return;
-    this.metrics.count('cep_log_lines_total', { level });
     this.log.log(level, message, fields);
   }
 

@@ -51,7 +51,9 @@ export class MetricRegistry {
   constructor(now = (): number => performance.now()) {
     this.#now = now;
     for (const [name, descriptor] of Object.entries(metrics) as [MetricName, MetricDescriptor][]) {
-      this.#families.set(name, { name, descriptor, series: new Map(), collectors: [], collectedHeads: new Map() });
+      const family: Family = { name, descriptor, series: new Map(), collectors: [], collectedHeads: new Map() };
+      this.#families.set(name, family);
+      for (const labels of descriptor.fromStart ?? []) this.#seriesOf(family, labels);
     }
   }
 

@@ -9,10 +9,16 @@ export interface MetricDescriptor {
   readonly labels: readonly string[];
   /** Upper bounds of a histogram's buckets, ascending, without infinity. */
   readonly buckets?: readonly number[];
+  /**
+   * Label values of the series that are there from the start, with 0, where it is known which there can be: a counter whose series comes with its
+   * first step has no increase then, and no alert fires.
+   */
+  readonly fromStart?: readonly (readonly string[])[];
 }
 
 const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1] as const;
 const ofPipeline = ['tenant', 'pipeline'] as const;
+const alone = { labels: [], fromStart: [[]] } as const;
 
 export const metrics = {
   cep_events_total: {
@@ -80,7 +86,11 @@ export const metrics = {
   cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },
   cep_state_bytes: { type: 'gauge', help: 'State of a pipeline.', labels: ofPipeline },
   cep_checkpoint_seconds: { type: 'gauge', help: 'Time that the last checkpoint took.', labels: ofPipeline },
-  cep_checkpoint_age_seconds: { type: 'gauge', help: 'Time since the last checkpoint.', labels: ofPipeline },
+  cep_checkpoint_age_seconds: {
+    type: 'gauge',
+    help: 'Time since all that came through was saved, of a pipeline that runs.',
+    labels: ofPipeline,
+  },
   cep_queue_depth: { type: 'gauge', help: 'Events that wait for the engine of a pipeline.', labels: ofPipeline },
   cep_engine_queue_bytes: { type: 'gauge', help: 'Bytes that wait for an engine thread.', labels: ['thread'] },
   cep_engine_restarts_total: { type: 'counter', help: 'Engine threads that were replaced.', labels: ['thread'] },
@@ -93,7 +103,7 @@ export const metrics = {
   cep_raft_applied_index: { type: 'gauge', help: 'Last entry of the Raft log that the state of this member has.', labels: [] },
   cep_raft_last_index: { type: 'gauge', help: 'Last entry of the Raft log.', labels: [] },
   cep_raft_recovering: { type: 'gauge', help: 'Is 1 while this member has lost acknowledged entries and does not vote.', labels: [] },
-  cep_raft_leader_changes_total: { type: 'counter', help: 'Changes of the leader or the term, as this member saw them.', labels: [] },
+  cep_raft_leader_changes_total: { type: 'counter', help: 'Changes of the leader or the term, as this member saw them.', ...alone },
   cep_raft_commit_seconds: {
     type: 'histogram',
     help: 'Time from a proposal, a read or a change of members to its answer.',
@@ -118,9 +128,9 @@ export const metrics = {
   cep_raft_slow_disk_handovers_total: {
     type: 'counter',
     help: 'Times this member led and handed over because its disk was slower than those of the others.',
-    labels: [],
+    ...alone,
   },
-  cep_raft_loop_stalls_total: { type: 'counter', help: 'Times the Raft thread stood still for half an election timeout.', labels: [] },
+  cep_raft_loop_stalls_total: { type: 'counter', help: 'Times the Raft thread stood still for half an election timeout.', ...alone },
 
   cep_cluster_workers: { type: 'gauge', help: 'Workers of the cluster, by status.', labels: ['status'] },
   cep_cluster_deployments: { type: 'gauge', help: 'Placed pipelines of the cluster, by status.', labels: ['status'] },
@@ -131,13 +141,18 @@ export const metrics = {
     help: 'By how much the clock of a worker is ahead of the middle of all, as the leader sees it.',
     labels: ['worker'],
   },
-  cep_cluster_failovers_total: { type: 'counter', help: 'Pipelines of lost workers that were given to others.', labels: [] },
+  cep_cluster_failovers_total: { type: 'counter', help: 'Pipelines of lost workers that were given to others.', ...alone },
   cep_cluster_ingress_refused_total: {
     type: 'counter',
     help: 'Injected events that a pipeline refused when nobody waited for the answer any more.',
-    labels: [],
+    ...alone,
   },
-  cep_cluster_migrations_total: { type: 'counter', help: 'Migrations that have ended, by result.', labels: ['result'] },
+  cep_cluster_migrations_total: {
+    type: 'counter',
+    help: 'Migrations that have ended, by result.',
+    labels: ['result'],
+    fromStart: [['completed'], ['failed']],
+  },
   cep_cluster_migration_seconds: {
     type: 'histogram',
     help: 'Time from the start of a migration to its end.',
@@ -150,24 +165,35 @@ export const metrics = {
     help: 'Time until what the cluster has placed here would stop by itself, if no heartbeat were answered any more.',
     labels: [],
   },
-  cep_worker_fenced_total: { type: 'counter', help: 'Placements that stopped because their lease had ended.', labels: [] },
+  cep_worker_fenced_total: { type: 'counter', help: 'Placements that stopped because their lease had ended.', ...alone },
   cep_worker_placements: { type: 'gauge', help: 'What the cluster has placed here, by status.', labels: ['status'] },
 
-  cep_loop_delay_seconds: { type: 'gauge', help: 'Delay of the event loop, by thread and quantile.', labels: ['thread', 'quantile'] },
+  cep_loop_delay_seconds: {
+    type: 'gauge',
+    help: 'Delay of the event loop in the last whole minute, by thread and quantile.',
+    labels: ['thread', 'quantile'],
+  },
   cep_http_requests_total: { type: 'counter', help: 'Requests answered, by route and status.', labels: ['route', 'status'] },
-  cep_rate_limited_total: { type: 'counter', help: 'Requests refused by the rate limit.', labels: [] },
+  cep_rate_limited_total: { type: 'counter', help: 'Requests refused by the rate limit.', ...alone },
   cep_stream_clients: { type: 'gauge', help: 'Clients that follow output events, by transport.', labels: ['transport'] },
   cep_stream_gap_events_total: {
     type: 'counter',
     help: 'Output events that slow clients missed, by transport.',
     labels: ['transport'],
+    fromStart: [['sse'], ['websocket']],
   },
   cep_trace_spans_total: {
     type: 'counter',
     help: 'Spans of traces: exported, failed (the collector did not take them), or dropped because too many waited.',
     labels: ['result'],
+    fromStart: [['exported'], ['dropped'], ['failed']],
   },
-  cep_log_lines_total: { type: 'counter', help: 'Log lines written, by level.', labels: ['level'] },
+  cep_log_lines_total: {
+    type: 'counter',
+    help: 'Log lines written, by level.',
+    labels: ['level'],
+    fromStart: [['trace'], ['debug'], ['info'], ['warn'], ['error']],
+  },
 } as const satisfies Record<string, MetricDescriptor>;
 
 export type MetricName = keyof typeof metrics;

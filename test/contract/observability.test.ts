@@ -1,4 +1,9 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { alerts } from '../../docs/generate/alerts.ts';
+import { type MetricName, metrics } from '../../shared/telemetry/metrics-table.ts';
 import { hot, reading, Service, serverKey, uniqueName } from './service.ts';
 
 let service: Service;
@@ -119,6 +124,34 @@ describe('GET /metrics', () => {
   ])('declares %s', async (type) => {
     await service.post(`${await service.deploy(hot)}/events`, reading(40));
     expect(await scraped(`# TYPE ${type}\n`)).toContain(`# HELP ${type.split(' ')[0]} `);
+  });
+
+  it('has 0 of each counter that an alert reads before anything has happened', async () => {
+    const own = await Service.start({ hasMetrics: true, stateDir: mkdtempSync(join(tmpdir(), 'cep-alerts-')) });
+    await own.deploy('connector Hook = http (url: "http://127.0.0.1:9")\nstream S = A.emit(x: 1).to(Hook)\n', { name: 'p' });
+    const text = await (await fetch(own.metricsUrl)).text();
+    await own.close();
+    const labelled: string[] = [];
+    for (const { expr } of Object.values(alerts)) {
+      for (const [, name = '', labels = ''] of expr.matchAll(/\b(cep_\w+)(?:\{(.*?)\})?\[/g)) {
+        if (metrics[name as MetricName]?.type !== 'counter') continue;
+        const isThere = text.split('\n').some((line) => line.startsWith(`${name}`) && line.includes(labels) && line.endsWith(' 0'));
+        if (!isThere) labelled.push(name);
+      }
+    }
+    // Its types are known only once they come: alerts that read it allow for that.
+    expect([...new Set(labelled)]).toEqual(['cep_events_total']);
+  });
+
+  it('has the age of what is saved of pipelines that run, and of no other', async () => {
+    const name = uniqueName();
+    const path = await service.deploy(hot, { name });
+    const age = `cep_checkpoint_age_seconds{tenant="default",pipeline="${name}"}`;
+    expect(await scrape()).toContain(age);
+    await service.post(`${path}/stop`);
+    expect(await scrape()).not.toContain(age);
+    await service.post(`${path}/start`);
+    expect(await scrape()).toContain(age);
   });
 
   it('counts incomplete events by type and field', async () => {

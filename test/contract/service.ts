@@ -46,8 +46,9 @@ export class Service {
     const log: string[] = [];
     const redactor = new Redactor();
     if (apiKey !== null) redactor.add(apiKey);
-    const logger = createLogger({ level: 'debug', format: 'json', timestamps: true, redactor, write: (line) => log.push(line) });
-    const telemetry = new Telemetry(logger, new MetricRegistry(), options.tracer);
+    const metrics = new MetricRegistry();
+    const logger = createLogger({ level: 'debug', format: 'json', timestamps: true, redactor, write: (line) => log.push(line), metrics });
+    const telemetry = new Telemetry(logger, metrics, options.tracer);
     const runtime = await createRuntime({
       engineThreads: 1,
       report: ({ level, message, fields }) => logger.log(level, message, fields),

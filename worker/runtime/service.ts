@@ -597,7 +597,8 @@ export interface PipelineScrape extends PipelineMetrics {
   readonly runsDropped: Readonly<Record<string, number>>;
   readonly taps: Readonly<Record<string, number>>;
   readonly checkpointSeconds: number;
-  readonly checkpointAgeSeconds: number;
+  /** Since everything that had come through was saved; null while it does not run, for it has nothing to save then. */
+  readonly checkpointAgeSeconds: number | null;
 }
 
 export interface ConnectorScrape {

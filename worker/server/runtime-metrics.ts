@@ -1,5 +1,6 @@
 import type { MetricRegistry, Sample } from '../../shared/telemetry/metric-registry.ts';
 import type { MetricName } from '../../shared/telemetry/metrics-table.ts';
+import { runDropReasons } from '../engine/operators/operator.ts';
 import type { ConnectorScrape, PipelineScrape, Runtime, RuntimeMetrics } from '../runtime/service.ts';
 
 type Fields = Readonly<Record<string, number>>;
@@ -26,6 +27,9 @@ const byStream =
   ({ streams }) =>
     streams.map((stream) => ({ labels: [stream.name], value: value(stream) }));
 
+/** Of each reason there is a series from the start, so that the first step is seen. */
+const noRunsDropped: Fields = Object.fromEntries(runDropReasons.map((reason) => [reason, 0]));
+
 /** Metrics of pipelines, and what of a scrape they show; their labels begin with tenant and pipeline. */
 const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = {
   cep_events_total: byName(({ eventsByType }) => eventsByType),
@@ -41,13 +45,13 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_events_unread_total: ({ unreadTypes }) => unreadTypes.map(({ type, events }) => ({ labels: [type], value: events })),
   cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
   cep_runs_active: single(({ activeRuns }) => activeRuns),
-  cep_runs_dropped_total: byName(({ runsDropped }) => runsDropped),
+  cep_runs_dropped_total: byName(({ runsDropped }) => ({ ...noRunsDropped, ...runsDropped })),
   cep_lookups_total: ({ lookups = [] }) => lookups.map(({ connector, result, count }) => ({ labels: [connector, result], value: count })),
   cep_source_dropped_total: ({ sources = [] }) => sources.map(({ source, dropped }) => ({ labels: [source], value: dropped })),
   cep_tap_total: byName(({ taps }) => taps),
   cep_state_bytes: single(({ stateBytes }) => stateBytes),
   cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),
-  cep_checkpoint_age_seconds: single(({ checkpointAgeSeconds }) => checkpointAgeSeconds),
+  cep_checkpoint_age_seconds: ({ checkpointAgeSeconds: value }) => (value === null ? [] : [{ value }]),
   cep_queue_depth: single(({ eventsInFlight }) => eventsInFlight),
 };
 

@@ -119,7 +119,8 @@ export async function openTelemetry(options: StartServerOptions): Promise<OpenTe
   if (apiKey !== undefined) redactor.add(apiKey);
   for (const secret of Array.from(profiles.values(), ({ secrets }) => secrets).flat()) redactor.add(secret);
   const tracing = options.tracing && (await openTracing({ ...options.tracing, version: manifest.version }));
-  const telemetry = new Telemetry(createLogger({ ...logging, redactor, write }), new MetricRegistry(), tracing?.tracer);
+  const metrics = new MetricRegistry();
+  const telemetry = new Telemetry(createLogger({ ...logging, redactor, write, metrics }), metrics, tracing?.tracer);
   tracing?.reportTo(telemetry);
   return { telemetry, tracing, redactor };
 }

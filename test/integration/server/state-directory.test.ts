@@ -85,6 +85,20 @@ describe('a state directory', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
+  it('that is damaged is in the metrics of the log as it is in the log', async () => {
+    const folder = path('damaged inventory');
+    const { cep: first } = await serve(['--state-dir', folder]);
+    first.kill('SIGTERM');
+    await first.ended;
+    writeFileSync(join(folder, 'inventory'), 'no list');
+    const { cep: server } = await serve(['--state-dir', folder, '--metrics', '--metrics-port', '0']);
+    const at = logOf(server).find(({ message }) => message === 'Metrics listening')?.['url'];
+    const text = await (await fetch(`${at}/metrics`)).text();
+    const errors = logOf(server).filter(({ level }) => level === 'error');
+    expect(errors.length).toBeGreaterThan(0);
+    expect(text).toContain(`cep_log_lines_total{level="error"} ${errors.length}\n`);
+  });
+
   describe('on a disk of its own', () => {
     /** Undefined where this user may not mount one. */
     const mounted = (name: string, options: string): string | undefined => {

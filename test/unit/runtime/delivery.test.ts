@@ -370,6 +370,27 @@ describe('the queue of a sink', () => {
     expect(sink.sent.map(({ id }) => id)).toEqual(['id-1', 'old', 'id-2']);
   });
 
+  it('is closed by a dead letter that is sent again when the reset time is over, and opened anew by one that is not taken', async () => {
+    sink.answers = [busy(), busy(), busy(), undefined, undefined];
+    const queue = newQueue({ retries: 0, failureThreshold: 2 });
+    await deliver(queue, outgoing(1), outgoing(2));
+    now += 1_000_000;
+    expect([await queue.replay(old), queue.state]).toEqual([expect.objectContaining({ code: 'http_503' }), 'open']);
+    expect([await queue.replay(old), queue.state]).toEqual(['taken', 'open']);
+    now += 1_000_000;
+    expect([await queue.replay(old), queue.state, queue.problem]).toEqual(['taken', 'closed', null]);
+    expect(queue.tally.transitions).toEqual({ open: 2, half_open: 2, closed: 1 });
+  });
+
+  it('leaves the circuit as it is when a dead letter itself is refused', async () => {
+    sink.answers = [busy(), refused(), undefined];
+    const queue = newQueue({ retries: 0, failureThreshold: 1 });
+    await deliver(queue, outgoing(1));
+    now += 1_000_000;
+    expect([await queue.replay(old), queue.state]).toEqual([expect.anything(), 'half_open']);
+    expect([await queue.replay(old), queue.state]).toEqual(['taken', 'closed']);
+  });
+
   it('sends no dead letter again that still waits for its turn when it is closed', async () => {
     sink.hold = new Promise(() => undefined);
     const queue = newQueue();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PipelineRecord } from '../../../worker/runtime/pipelines/pipeline-record.ts';
 import { PipelineSaver, type SavedParts } from '../../../worker/runtime/pipelines/pipeline-saver.ts';
 import { PipelineTally } from '../../../worker/runtime/pipelines/pipeline-tally.ts';
@@ -6,14 +6,16 @@ import type { PipelineDefinition, RuntimeStorage } from '../../../worker/runtime
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
 
 /** An engine that gives its state when the test says so, and a disk that notes what it is given. */
-function saverUnderTest({ hasEffect = true, failures = 0, pending = 0 } = {}) {
+function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalMs = 0 } = {}) {
   const log: string[] = [];
+  const disk = { isStuck: false };
   const give: (() => void)[] = [];
   let program = 'old';
   const sinks = { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined, dlqEvents: 0, pending };
   const storage = {
     savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) => {
       if (failures-- > 0) throw new Error('ENOSPC: no space left on device, write');
+      if (disk.isStuck) await new Promise(() => undefined);
       log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`);
     },
     saveIdle: async (_id: string, upTo: number) => void log.push(`idle up to ${upTo}`),
@@ -33,7 +35,7 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0 } = {}) {
     isChanged: true,
   };
   const saver = new PipelineSaver(
-    { pipelineId: 'p_1', intervalMs: 0, arrivalTime: () => 0, report: () => undefined },
+    { pipelineId: 'p_1', intervalMs, arrivalTime: () => 0, report: () => undefined },
     {
       intake,
       record,
@@ -64,7 +66,7 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0 } = {}) {
     await new Promise(setImmediate);
     return log;
   };
-  return { saver, log, sinks, intake, reload, saveWhenDue, giveState: () => give.shift()?.() };
+  return { saver, log, disk, sinks, intake, reload, saveWhenDue, giveState: () => give.shift()?.() };
 }
 
 it('saves the state of the old program before another takes its place, never over the state of the new one', async () => {
@@ -162,5 +164,63 @@ describe('a checkpoint that lists what sinks have taken since', () => {
     });
     await expect(changed).rejects.toThrow('ENOSPC');
     expect(await saveWhenDue()).toEqual([saved]);
+  });
+});
+
+describe('the age of what is saved', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+  const pass = (seconds: number): void => void vi.advanceTimersByTime(1_000 * seconds);
+
+  it('is the time since a checkpoint that was kept, however many have failed since', async () => {
+    const { saver, saveWhenDue } = saverUnderTest({ failures: 3, intervalMs: 10_000 });
+    for (const age of [10, 20, 30]) {
+      pass(10);
+      expect(await saveWhenDue()).toEqual([]);
+      expect(saver.ageSeconds).toBe(age);
+    }
+    pass(10);
+    expect(await saveWhenDue()).toHaveLength(1);
+    expect(saver.ageSeconds).toBe(0);
+  });
+
+  it('waits for the next time after a failure as after a success', async () => {
+    const { saveWhenDue } = saverUnderTest({ failures: 1, intervalMs: 10_000 });
+    pass(10);
+    expect(await saveWhenDue()).toEqual([]);
+    pass(9);
+    expect(await saveWhenDue()).toEqual([]);
+    pass(1);
+    expect(await saveWhenDue()).toHaveLength(1);
+  });
+
+  it('does not grow while there is nothing to save', async () => {
+    const { saver, intake, saveWhenDue } = saverUnderTest({ hasEffect: false });
+    intake.isChanged = false;
+    for (let n = 0; n < 10; n++) {
+      pass(60);
+      await saveWhenDue();
+      expect(saver.ageSeconds).toBe(0);
+    }
+  });
+
+  it('grows while the disk keeps a checkpoint waiting, although nothing comes in', async () => {
+    const { saver, disk, intake, saveWhenDue } = saverUnderTest();
+    disk.isStuck = true;
+    await saveWhenDue();
+    intake.isChanged = false;
+    pass(60);
+    await saveWhenDue();
+    expect(saver.ageSeconds).toBe(60);
+  });
+
+  it('is that of the state, not of the moment in which it was on disk', async () => {
+    const { saver, giveState } = saverUnderTest();
+    const saved = saver.saveOrReport();
+    await new Promise(setImmediate);
+    pass(7);
+    giveState();
+    await saved;
+    expect(saver.ageSeconds).toBe(7);
   });
 });

@@ -7,9 +7,10 @@ import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
 import { metrics } from '../../../shared/telemetry/metrics-table.ts';
 
 const owner = { tenant: 't', pipeline: 'p' } as const;
-/** The lines of series, and those that say what their metrics are. */
+/** The lines of series that are not there from the start, and those that say what their metrics are. */
 const linesOf = async (registry: MetricRegistry) => {
-  const lines = (await registry.render()).split('\n');
+  const fromStart = new Set((await new MetricRegistry().render()).split('\n').filter((line) => !line.startsWith('#')));
+  const lines = (await registry.render()).split('\n').filter((line) => !fromStart.has(line));
   const names = new Set(lines.filter((line) => /^[^#]/.test(line)).map((line) => line.split(/[{ ]/)[0]));
   return lines.filter((line) => line !== '' && (!line.startsWith('#') || names.has(line.split(' ')[2])));
 };
@@ -27,6 +28,15 @@ describe('the registry of metrics', () => {
       '# HELP cep_active_streams Streams of running pipelines.',
       '# TYPE cep_active_streams gauge',
       'cep_active_streams{tenant="t",pipeline="p"} 2',
+    ]);
+  });
+
+  it('has the series that can be foreseen from the start, so that the first step is an increase', async () => {
+    const lines = (await new MetricRegistry().render()).split('\n');
+    expect(lines).toContain('cep_worker_fenced_total 0');
+    expect(lines.filter((line) => line.startsWith('cep_cluster_migrations_total{'))).toEqual([
+      'cep_cluster_migrations_total{result="completed"} 0',
+      'cep_cluster_migrations_total{result="failed"} 0',
     ]);
   });
 
@@ -106,15 +116,17 @@ describe('the table of metrics', () => {
 
 const logging = (changes: Partial<LoggerOptions> = {}) => {
   const lines: string[] = [];
+  const metrics = new MetricRegistry();
   const logger = createLogger({
     level: 'info',
     format: 'json',
     timestamps: true,
     redactor: new Redactor(),
+    metrics,
     write: (line) => lines.push(line),
     ...changes,
   });
-  return { lines, logger };
+  return { lines, logger, metrics };
 };
 
 describe('a logger', () => {
@@ -137,6 +149,19 @@ describe('a logger', () => {
     logger.log('error', 'loud');
     expect(lines).toHaveLength(1);
     expect([logger.isEnabled('info'), logger.isEnabled('warn')]).toEqual([false, true]);
+  });
+
+  it('counts each line that it writes, whoever writes it, and no other', () => {
+    const { lines, logger, metrics } = logging({ level: 'warn' });
+    const telemetry = new Telemetry(logger, metrics);
+    logger.log('error', 'of the logger');
+    logger.child({ request_id: 'r' }).log('error', 'of its child');
+    telemetry.with({ request_id: 'r' }).report('CertificatesNotReloaded', { error: 'of telemetry' });
+    telemetry.log.log('warn', 'of its log');
+    telemetry.log.log('info', 'quiet');
+    expect(lines).toHaveLength(4);
+    const counts = (['error', 'warn', 'info'] as const).map((level) => metrics.valueOf('cep_log_lines_total', { level }));
+    expect(counts).toEqual([3, 1, 0]);
   });
 
   it('leaves the time out without timestamps', () => {
@@ -185,8 +210,8 @@ describe('a log line as text', () => {
 
 describe('telemetry', () => {
   it('writes the line of an internal event and moves its metric', () => {
-    const { lines, logger } = logging();
-    const telemetry = new Telemetry(logger, new MetricRegistry());
+    const { lines, logger, metrics } = logging();
+    const telemetry = new Telemetry(logger, metrics);
     telemetry.report('ServerListening', { url: 'http://a', version: '1' });
     telemetry.report('ClientMissedEvents', { transport: 'sse', skipped: 5 });
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['Server listening']);

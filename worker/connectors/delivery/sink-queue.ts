@@ -486,14 +486,21 @@ export class SinkQueue {
 
   async #replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     if (this.#isClosed) return 'ended';
+    // Where a probe is due it is one: nothing else may come for long that says whether the sink is back.
+    const isProbe = this.#breaker.ask() === 'probe';
     const failure = await this.#sendOnce(messageOfLetter(letter));
     if (failure === undefined) {
+      if (isProbe) this.#breaker.succeeded();
       this.tally.delivered++;
       return 'taken';
     }
+    const { code, isPermanent } = failure;
+    const message = this.#options.redact(failure.message);
+    if (isProbe && (isPermanent || this.#isClosed)) this.#breaker.undecided();
+    else if (isProbe) this.#failed({ code, message, isPermanent });
     // What was given up with the queue says nothing of the letter.
     if (this.#isClosed) return 'ended';
-    return { attempts: letter.attempts + 1, error: this.#options.redact(failure.message), code: failure.code };
+    return { attempts: letter.attempts + 1, error: message, code };
   }
 }
 

@@ -6,6 +6,10 @@ import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { WindowView } from '../trace/views.ts';
 import type { Evaluate, Row } from './row.ts';
 
+/** Why partial matches are given up. */
+export const runDropReasons = ['max_runs', 'max_closure', 'subsets_limit'] as const;
+export type RunDropReason = (typeof runDropReasons)[number];
+
 /**
  * One operator at work in a stream's chain. Rows come in by `process` and leave by `next.process`, at once and in order.
  *
@@ -82,6 +86,6 @@ export interface OperatorEnvironment {
   fail(error: EvaluationError, row: Row, operator: OperatorPlan | null): void;
   /** Counts rows held back by `.dedupe`, `.throttle`, `.distinct`, `.limit`. */
   suppressed(count?: number): void;
-  runsDropped(reason: 'max_runs' | 'max_closure' | 'subsets_limit', count?: number): void;
+  runsDropped(reason: RunDropReason, count?: number): void;
   readonly tracer: Tracer | null;
 }

@@ -7,7 +7,7 @@ import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { Receiver } from '../analytics/effects.ts';
 import type { Answered, Delivery, LogEntry, LookupRequest, ScoreRequest, Tracer } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
-import type { Next } from '../operators/operator.ts';
+import type { Next, RunDropReason } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
@@ -124,7 +124,7 @@ export class OperatorContext implements StreamEnvironment {
     this.#stream.counters.suppressed += count;
   }
 
-  runsDropped(reason: 'max_runs' | 'max_closure' | 'subsets_limit', count = 1): void {
+  runsDropped(reason: RunDropReason, count = 1): void {
     const { counters } = this.#stream;
     counters.runsDropped = raised(counters.runsDropped, reason, count);
   }

@@ -7,7 +7,7 @@ import type { OperatorPlan, SourcePlan, StreamPlan } from '../../../shared/langu
 import type { StreamCounters } from '../engine.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { FusedNode, Kernel } from '../fusion/fused-runtime.ts';
-import type { Next } from '../operators/operator.ts';
+import { type Next, runDropReasons } from '../operators/operator.ts';
 import { isStatements, isWaiting } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
 import { createSource } from '../sources/registry.ts';
@@ -39,7 +39,7 @@ const savedCounters = record({
   taps: mapOf(count),
 });
 
-const RUN_DROP_REASONS: ReadonlySet<string> = new Set(['max_runs', 'max_closure', 'subsets_limit']);
+const RUN_DROP_REASONS: ReadonlySet<string> = new Set(runDropReasons);
 
 /** `basis`: what all state of the stream depends on. `fingerprint`: of what the state of its source depends on. */
 export const savedStream = record({ basis: text, fingerprint: text, source: anyValue, chain: savedChain, counters: savedCounters });

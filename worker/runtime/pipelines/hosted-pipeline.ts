@@ -575,7 +575,7 @@ export class HostedPipeline implements IntakeOwner {
       tenantId,
       name,
       status,
-      checkpointAgeSeconds: this.#saver.ageSeconds,
+      checkpointAgeSeconds: this.isRunning ? this.#saver.ageSeconds : null,
       lookups: this.#lookups.counts,
       sources: this.#sources.status().map(({ id, dropped }) => ({ source: id, dropped })),
     };

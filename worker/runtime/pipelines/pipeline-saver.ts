@@ -49,7 +49,10 @@ export class PipelineSaver {
   readonly #options: SaverOptions;
   readonly #parts: SavedParts;
   #storedSequence: number;
-  #savedAt = performance.now();
+  /** When a save ended last, however that was. */
+  #triedAt = performance.now();
+  /** When there was last nothing that is not saved by now. */
+  #wholeAt = performance.now();
   #costMs = 0;
   #saving: Promise<boolean> | undefined;
   /** While another engine takes the place of the one that runs. */
@@ -83,8 +86,9 @@ export class PipelineSaver {
     return this.#options.placed?.stateFormat();
   }
 
+  /** Since everything that had come through was saved. */
   get ageSeconds(): number {
-    return (performance.now() - this.#savedAt) / 1000;
+    return (performance.now() - this.#wholeAt) / 1000;
   }
 
   /** What came through; `fromSource`: with it a source has moved on. */
@@ -94,9 +98,12 @@ export class PipelineSaver {
   }
 
   saveWhenDue(): void {
-    const { intake } = this.#parts;
+    // What a save that is under way has counts as saved only when that has succeeded.
+    if (this.#saving !== undefined) return;
+    const now = performance.now();
     const interval = Math.max(this.#options.intervalMs, SAVE_TIME_SHARE * this.#costMs);
-    if ((intake.isChanged || this.#hasNews) && performance.now() - this.#savedAt >= interval) void this.saveOrReport();
+    if (!this.#parts.intake.isChanged && !this.#hasNews) this.#wholeAt = now;
+    else if (now - this.#triedAt >= interval) void this.saveOrReport();
   }
 
   /** The checkpoint before is not what there is now, ticks aside: who starts from it would deliver again what sinks have taken since. */
@@ -109,7 +116,7 @@ export class PipelineSaver {
   saveWhenAwaited(isOpen: () => boolean): void {
     const { sinks } = this.#parts;
     if (this.#awaited !== undefined || !sinks.awaitCheckpoint) return;
-    const due = this.#savedAt + Math.max(AWAITED_MS, SAVE_TIME_SHARE * this.#costMs) - performance.now();
+    const due = this.#triedAt + Math.max(AWAITED_MS, SAVE_TIME_SHARE * this.#costMs) - performance.now();
     this.#awaited = setTimeout(
       async () => {
         if (isOpen()) await this.saveWhole();
@@ -174,15 +181,17 @@ export class PipelineSaver {
   }
 
   async #saveOnce(): Promise<boolean> {
+    const began = performance.now();
     try {
       if (this.#hasNews) await this.#save();
       else await this.#saveIdle();
+      this.#wholeAt = began;
       return true;
     } catch (error) {
       this.report(error);
       return false;
     } finally {
-      this.#savedAt = performance.now();
+      this.#triedAt = performance.now();
     }
   }
 
