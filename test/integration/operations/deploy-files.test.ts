@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { alerts } from '../../../docs/generate/alerts.ts';
 import { configKeys } from '../../../shared/config/keys.ts';
 import { type ChartRenderer, type ChartValues, chartRenderer } from './chart-renderer.ts';
@@ -13,6 +14,11 @@ const filesIn = (folder: string): string[] =>
   readdirSync(join(deploy, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
+
+interface ScrapeConfig {
+  readonly job_name: string;
+  readonly relabel_configs: readonly [{ readonly regex: string }];
+}
 
 /** Variables of the compose files themselves: images and ports of this machine. */
 const ofCompose = /^CEP_(IMAGE|PORT)$|^CEP_IMAGE_\w+$|^CEP_(MOSQUITTO|NATS|REDIS|KAFKA)_PORT$/;
@@ -58,6 +64,9 @@ describe('files to deploy with, read by the programs that they are for', () => {
   where('promtool')('are rules that Prometheus takes and that fire when they should', () => {
     run('promtool', 'check', 'rules', 'prometheus/rules.yaml');
     run('promtool', 'check', 'config', '--syntax-only', 'prometheus/prometheus.yaml');
+    // Debian's promtool does not know how pods are found, but all that is done with them.
+    const known = "sed 's/kubernetes_sd_configs: .*/static_configs: []/' prometheus/kubernetes.yaml";
+    run('sh', '-c', `${known} | promtool check config --syntax-only /dev/stdin`);
     run('promtool', 'test', 'rules', 'prometheus/rules.test.yaml');
   });
 
@@ -115,6 +124,19 @@ function describeChart(chart: ChartRenderer): void {
     expect(rendered.of('PodDisruptionBudget', 'x-coordinator').spec.maxUnavailable).toBe(2);
     const settingsOf = (name: string): string[] => Object.keys(rendered.env(name)).filter((variable) => !settings.has(variable));
     expect([...settingsOf('x-coordinator'), ...settingsOf('x-worker')]).toEqual([]);
+  });
+
+  it('makes pods that the example for Prometheus finds, by jobs that the rules look at', () => {
+    const rendered = render(key);
+    const { scrape_configs: jobs } = parse(readFileSync(join(deploy, 'prometheus/kubernetes.yaml'), 'utf8'));
+    const found = jobs.map(({ job_name: job, relabel_configs: [{ regex }] }: ScrapeConfig) => {
+      const [name, component, port] = regex.split(';');
+      const { metadata, spec } = rendered.of('StatefulSet', `x-${component}`).spec.template;
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': name, 'app.kubernetes.io/component': component });
+      expect(spec.containers[0].ports).toContainEqual(expect.objectContaining({ name: port }));
+      return job;
+    });
+    expect(found).toEqual(['cep-coordinator', 'cep-worker']);
   });
 
   it('is not rendered without a key, for an even number of coordinators, or of values that it does not know', () => {
