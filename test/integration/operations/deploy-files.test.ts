@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { alerts } from '../../../docs/generate/alerts.ts';
 import { configKeys } from '../../../shared/config/keys.ts';
+import { limits } from '../../../shared/limits.ts';
 import { type ChartRenderer, type ChartValues, chartRenderer } from './chart-renderer.ts';
 import { RenderedChart } from './rendered-chart.ts';
 
@@ -19,6 +20,8 @@ interface ScrapeConfig {
   readonly job_name: string;
   readonly relabel_configs: readonly [{ readonly regex: string }];
 }
+
+const units = filesIn('systemd').filter((name) => name.endsWith('.service'));
 
 /** Variables of the compose files themselves: images and ports of this machine. */
 const ofCompose = /^CEP_(IMAGE|PORT)$|^CEP_IMAGE_\w+$|^CEP_(MOSQUITTO|NATS|REDIS|KAFKA)_PORT$/;
@@ -35,11 +38,15 @@ describe('files to deploy with', () => {
   });
 
   it('are units under which Node.js starts and finds the addresses of its machine', () => {
-    for (const file of filesIn('systemd').filter((name) => name.endsWith('.service'))) {
+    for (const file of units) {
       const unit = readFileSync(file, 'utf8');
       expect(unit).toMatch(/^SystemCallFilter=.*@pkey/m);
       expect(unit).toMatch(/^RestrictAddressFamilies=.*AF_NETLINK/m);
     }
+  });
+
+  it('are units that go on when the kernel ends a process that checks a program, as the server does', () => {
+    for (const file of units) expect(readFileSync(file, 'utf8')).toMatch(/^OOMPolicy=continue$/m);
   });
 
   it('have a runbook for each alert, and no other', () => {
@@ -114,6 +121,15 @@ function describeChart(chart: ChartRenderer): void {
     const others = ['Service', 'Service', 'Service', 'StatefulSet', 'StatefulSet'];
     expect(render(key).kinds).toEqual([...sets, 'Secret', ...others]);
     expect(render(everything).kinds).toEqual([...sets, ...others]);
+  });
+
+  it('gives each process the memory for a check of a program besides its own', () => {
+    const ownBytes = 256 << 20;
+    for (const name of ['x-coordinator', 'x-worker']) {
+      const { memory } = render(key).of('StatefulSet', name).spec.template.spec.containers[0].resources.limits;
+      const [, number, unit] = /^(\d+)([MG])i$/.exec(memory) ?? [];
+      expect(Number(number) * (unit === 'G' ? 2 ** 30 : 2 ** 20)).toBeGreaterThan(limits.checkMemoryBytesMax + ownBytes);
+    }
   });
 
   it('tells workers of every coordinator, and lets a minority of these be away', () => {
