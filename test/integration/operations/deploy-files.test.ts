@@ -25,7 +25,7 @@ const units = filesIn('systemd').filter((name) => name.endsWith('.service'));
 
 /** Variables of the compose files themselves: images and ports of this machine. */
 const ofCompose = /^CEP_(IMAGE|PORT)$|^CEP_IMAGE_\w+$|^CEP_(MOSQUITTO|NATS|REDIS|KAFKA)_PORT$/;
-const settings = new Set<string>(configKeys.map(({ environment }) => environment));
+const settings = new Set<string>(['CEP_CONFIG', ...configKeys.map(({ environment }) => environment)]);
 
 const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: deploy, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, CEP_API_KEY: 'a-key' } });
@@ -42,6 +42,25 @@ describe('files to deploy with', () => {
       const unit = readFileSync(file, 'utf8');
       expect(unit).toMatch(/^SystemCallFilter=.*@pkey/m);
       expect(unit).toMatch(/^RestrictAddressFamilies=.*AF_NETLINK/m);
+    }
+  });
+
+  it.each([
+    [{}, 3],
+    [{ CEP_INSECURE: 'false' }, 3],
+    [{ CEP_API_KEY: 'a key of the server' }, 0],
+    [{ CEP_SERVER_API_KEY_FILE: '/etc/cep/key' }, 0],
+    [{ CEP_CONFIG: '/etc/cep/cep.yaml' }, 0],
+    [{ CEP_INSECURE: 'true' }, 0],
+  ])('are units that with %j end with %i, so that nothing listens for everybody by mistake', (env, status) => {
+    for (const file of units) {
+      const [, command = ''] = /^ExecStart=(.*)$/m.exec(readFileSync(file, 'utf8')) ?? [];
+      // As systemd reads it: $$ is a dollar sign.
+      const script = command.replaceAll('$$', '$').replace('/opt/cep/bin/cep', 'echo cep');
+      const ended = spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' });
+      expect([file, ended.status]).toEqual([file, status]);
+      if (status === 0) expect(ended.stdout).toMatch(/^cep (server|coordinator)\n$/);
+      else expect([ended.stdout, ended.stderr]).toEqual(['', expect.stringContaining('/etc/cep/key.env')]);
     }
   });
 

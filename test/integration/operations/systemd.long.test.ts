@@ -148,6 +148,14 @@ describe.runIf(canRun)('the units for systemd', () => {
     expect(await first.run('journalctl -u cep-server -o cat --no-pager')).toContain("CEP_SERVER_PORT: found the text 'nonsense'");
   });
 
+  it('do not start, nor are tried again, where everybody could come in for want of a key', async () => {
+    await first.run('cp /etc/cep/key.env /tmp/ && echo CEP_API_KEY= > /etc/cep/key.env && systemctl start cep-worker');
+    await expect.poll(async () => (await first.show('cep-worker'))['ActiveState'], patient).toBe('failed');
+    expect(await first.show('cep-worker')).toMatchObject({ NRestarts: '0', ExecMainStatus: '3' });
+    expect(await first.run('journalctl -u cep-worker -o cat --no-pager')).toContain('no key: set CEP_API_KEY in /etc/cep/key.env');
+    await first.run('cp /tmp/key.env /etc/cep/key.env');
+  });
+
   it('run three machines as one cluster, which goes on while one after the other is restarted', async () => {
     const urls = 'http://m1:9100,http://m2:9100,http://m3:9100';
     for (const [at, machine] of machines.entries()) {
