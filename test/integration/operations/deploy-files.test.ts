@@ -64,6 +64,12 @@ describe('files to deploy with', () => {
     }
   });
 
+  it('are installed beside the version that runs, which reads its files again', () => {
+    const prefixes = readFileSync(join(root, 'docs/operations/virtual-machines.md'), 'utf8').match(/--prefix \S+/g) ?? [];
+    expect(prefixes.length).toBeGreaterThan(1);
+    for (const prefix of prefixes) expect(prefix).toMatch(/^--prefix \/opt\/cep-\d+\.\d+\.\d+$/);
+  });
+
   it('are units that go on when the kernel ends a process that checks a program, as the server does', () => {
     for (const file of units) expect(readFileSync(file, 'utf8')).toMatch(/^OOMPolicy=continue$/m);
   });

@@ -16,7 +16,8 @@ const network = `cep-test-systemd-${process.pid}`;
 const recipe = `ARG BASE
 FROM $BASE
 RUN apt-get update && apt-get install -y systemd systemd-sysv curl && rm -rf /var/lib/apt/lists/*
-COPY cep /opt/cep
+COPY cep /opt/cep-0.1.0
+RUN ln -s /opt/cep-0.1.0 /opt/cep
 COPY deploy/systemd deploy/systemd
 RUN ln -s /opt/cep/bin/cep /usr/local/bin/cep
 RUN useradd --system --home-dir /var/lib/cep --shell /usr/sbin/nologin cep
