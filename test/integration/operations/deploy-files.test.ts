@@ -148,6 +148,23 @@ function describeChart(chart: ChartRenderer): void {
     expect(render(everything).kinds).toEqual([...sets, ...others]);
   });
 
+  it('takes settings from secrets, so that none stands in the values', () => {
+    const envFrom = (values: ChartValues, name: string) => render(values).of('StatefulSet', name).spec.template.spec.containers[0].envFrom;
+    expect(envFrom(everything, 'x-coordinator')).toEqual([{ secretRef: { name: 'raft-key' } }]);
+    expect(envFrom(everything, 'x-worker')).toEqual([
+      { secretRef: { name: 'of-workers', optional: true } },
+      { configMapRef: { name: 'more' } },
+    ]);
+    for (const name of ['x-coordinator', 'x-worker']) expect(envFrom(key, name)).toBeUndefined();
+  });
+
+  it('is upgraded by commands that keep the key', () => {
+    const page = readFileSync(join(root, 'docs/operations/kubernetes.md'), 'utf8');
+    const upgrades = page.match(/helm upgrade[^`\n]*/g) ?? [];
+    expect(upgrades.length).toBeGreaterThan(1);
+    for (const command of upgrades) expect(command).toMatch(/^helm upgrade cep deploy\/helm\/cep --reuse-values --set \S/);
+  });
+
   it('gives each process the memory for a check of a program besides its own', () => {
     const ownBytes = 256 << 20;
     for (const name of ['x-coordinator', 'x-worker']) {
