@@ -14,6 +14,11 @@ export class BackupCommand extends ClientCommand {
     examples: [['Of the server on this machine', '$0 backup --api-key-file cep-key']],
   });
 
+  /** The server says nothing while it copies, and a copy takes as long as its disk. */
+  protected override get timeoutUnset(): string {
+    return '30m';
+  }
+
   protected override async ask(api: ServerApi): Promise<undefined> {
     const backup = await api.backUp();
     if (this.json) return this.printJson(backup) as undefined;

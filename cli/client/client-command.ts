@@ -11,10 +11,17 @@ export abstract class ClientCommand extends ResultCommand {
   apiKey = Option.String('--api-key', { description: 'The key to send (CEP_API_KEY)' });
   apiKeyFile = Option.String('--api-key-file', { description: 'File that holds the key to send (CEP_API_KEY_FILE)' });
   tlsCa = Option.String('--tls-ca', { description: "PEM file of the authority of the server's certificate (CEP_TLS_CA)" });
-  timeout = Option.String('--timeout', { description: 'How long to wait for an answer, seconds or a duration (CEP_TIMEOUT, 30s)' });
+  timeout = Option.String('--timeout', {
+    description: `How long to wait for an answer, seconds or a duration (CEP_TIMEOUT, ${this.timeoutUnset})`,
+  });
 
   /** Which setting `server` is. */
   protected readonly urlSetting: UrlSetting = 'client.server';
+
+  /** How long it waits for an answer where no setting says it. */
+  protected get timeoutUnset(): string {
+    return '30s';
+  }
 
   /** Does the work of the command; gives its exit code, or nothing for 0. */
   protected abstract ask(api: ServerApi): Promise<number | undefined>;
@@ -27,7 +34,7 @@ export abstract class ClientCommand extends ResultCommand {
       'client.tls_ca': this.tlsCa,
       'client.timeout': this.timeout,
     });
-    const settings = await readClientSettings(config, this.urlSetting);
+    const settings = await readClientSettings(config, { urlName: this.urlSetting, timeoutUnset: this.timeoutUnset });
     for (const { file, mode } of await openSecretFiles(config))
       this.note(`warning: ${file} holds a secret, and others can read it (mode ${mode})`);
     this.#warnOfOpenKey(settings);

@@ -4,6 +4,7 @@ import type { Config } from '../../shared/config/config.ts';
 import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
+import { readInterval } from '../interval.ts';
 import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
 
 /** Which server a client command talks to, and how. */
@@ -21,16 +22,27 @@ export interface ClientSettings {
 /** What says whom a command asks: a server, or a coordinator. */
 export type UrlSetting = 'client.server' | 'client.coordinator';
 
+/** What a command has of its own. */
+interface ClientDefaults {
+  readonly urlName?: UrlSetting;
+  /** How long it waits for an answer where no setting says it. @default that of the setting */
+  readonly timeoutUnset?: string;
+}
+
 /**
  * Reads what the settings of a client name.
  * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
  */
-export async function readClientSettings(config: Config, urlName: UrlSetting = 'client.server'): Promise<ClientSettings> {
+export async function readClientSettings(
+  config: Config,
+  { urlName = 'client.server', timeoutUnset }: ClientDefaults = {},
+): Promise<ClientSettings> {
+  const ownMs = timeoutUnset !== undefined && originOf(config, 'client.timeout') === 'default' ? readInterval(timeoutUnset) : undefined;
   return {
     url: urlOf(config, urlName),
     apiKey: await apiKeyOf(config),
     ca: await authorityOf(config),
-    timeoutMs: intervalSetting(config, 'client.timeout'),
+    timeoutMs: ownMs ?? intervalSetting(config, 'client.timeout'),
     urlSetting: urlName,
   };
 }

@@ -7,7 +7,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { isLoopback } from '../../shared/http/listen.ts';
 import { authorityOf, readAuthority } from '../client/client-settings.ts';
 import { settingError } from '../setting-values.ts';
-import { type HttpSettings, readHttpSettings } from './http-settings.ts';
+import { type HttpSettings, hostsWith, readHttpSettings } from './http-settings.ts';
 
 type Bucket = Extract<NonNullable<StartCoordinatorOptions['checkpoints']>, { readonly bucket: unknown }>['bucket'];
 type GroupSettings = NonNullable<StartCoordinatorOptions['group']>;
@@ -44,6 +44,7 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
   const group = isGroup ? await groupOf(config, peerUrls, key ?? OPEN_KEY) : undefined;
   return {
     ...http,
+    allowedHosts: hostsWith(http, group && peerUrls[group.nodeId - 1]),
     ...{ bind, port: config.get('coordinator.port'), dataDir: config.get('raft.data_dir'), logFormatMax: logFormatMaxOf(config) },
     workers: {
       heartbeatIntervalMs: config.get('coordinator.heartbeat_interval') * 1_000,

@@ -42,6 +42,12 @@ export async function readHttpSettings(config: Config): Promise<HttpSettings> {
   };
 }
 
+/** The names that are taken, with the one in `url`, by which others of the cluster ask. Where there is a key, no names are all of them. */
+export function hostsWith({ allowedHosts, apiKey }: HttpSettings, url: string | undefined): readonly string[] {
+  const areAllTaken = allowedHosts.length === 0 && apiKey !== undefined;
+  return url === undefined || areAllTaken ? allowedHosts : [...allowedHosts, new URL(url).hostname];
+}
+
 interface Expectation {
   readonly fits: (part: string) => boolean;
   readonly expected: string;

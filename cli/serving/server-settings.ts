@@ -9,7 +9,7 @@ import { CredentialsFile } from '../../shared/security/credentials/credentials.t
 import type { StartServerOptions } from '../../worker/server/index.ts';
 import { authorityOf } from '../client/client-settings.ts';
 import { intervalSetting, settingError } from '../setting-values.ts';
-import { type HttpSettings, isNetwork, listOf, readHttpSettings } from './http-settings.ts';
+import { type HttpSettings, hostsWith, isNetwork, listOf, readHttpSettings } from './http-settings.ts';
 
 /** What a server is started with, read and checked. */
 export type ServerSettings = StartServerOptions &
@@ -26,7 +26,7 @@ export async function readServerSettings(config: Config, configFile: string | un
   const credentials = await credentialsOf(config);
   return {
     ...http,
-    ...(cluster && { allowedHosts: [...http.allowedHosts, new URL(cluster.address).hostname] }),
+    allowedHosts: hostsWith(http, cluster?.address),
     cluster,
     bind: config.get('server.bind'),
     port: config.get('server.port'),

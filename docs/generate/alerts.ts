@@ -33,6 +33,15 @@ export const alerts = {
     runbook: 'process-down',
     fires: { 'up{job="cep-server",instance="a"}': '0x30' },
   },
+  CepNotMonitored: {
+    severity: 'page',
+    metrics: ['up'],
+    expr: 'absent(up{job=~"cep.*"})',
+    for: '5m',
+    summary: 'Prometheus asks no process of cep: none of these alerts can fire.',
+    runbook: 'not-monitored',
+    fires: { 'up{job="other",instance="a"}': '1x30' },
+  },
   CepNoLeader: {
     severity: 'page',
     metrics: ['cep_raft_role'],

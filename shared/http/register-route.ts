@@ -27,7 +27,7 @@ export interface RegisterOptions<Caller> extends HttpAppOptions<Caller> {
 
 /** Puts a declared route into the server: its checks before, its answer after. */
 export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: RegisterOptions<Caller>): void {
-  const { method, path, access, body, bytes, isProbe, keyInQuery, webSocket, operation } = route;
+  const { method, path, access, body, bytes, isProbe, isOfCluster, keyInQuery, webSocket, operation } = route;
   const answer = answering(route, options);
   const readQuery = queryReader(keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query);
   const checkQuery = (request: FastifyRequest, done: (error?: Error) => void): void => {
@@ -47,6 +47,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       bytes,
       operation,
       isProbe: isProbe === true,
+      isOfCluster: isOfCluster === true,
       keyInQuery: keyInQuery === true,
       isWebSocket: webSocket !== undefined,
       isStream: route.textType === 'text/event-stream',

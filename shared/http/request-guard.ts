@@ -27,6 +27,7 @@ export interface GuardOptions<Caller> {
 declare module 'fastify' {
   interface FastifyContextConfig {
     isProbe?: boolean;
+    isOfCluster?: boolean;
     keyInQuery?: boolean;
     isWebSocket?: boolean;
     /** Its answer goes on until the client leaves. */
@@ -133,8 +134,7 @@ function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): 
   hosts.require(request, !callers.isAuthenticationOn);
   if (isProbe && access === 'open') return;
   const key = callerOf(request, callers);
-  // Probes are never limited, but who tries keys on them is.
-  if (!isProbe || 'error' in key) limitRate(request, options, 'error' in key ? undefined : key.caller);
+  if (isLimited(request, callers, key)) limitRate(request, options, 'error' in key ? undefined : key.caller);
   if (access === 'key' || access === 'admin') {
     if ('error' in key) throw key.error;
     request.caller = key.caller;
@@ -147,11 +147,16 @@ function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): 
   }
 }
 
+/** Who tries keys is limited everywhere, whoever has a good one neither on probes nor, with the cluster's, on what is the cluster's own. */
+function isLimited<Caller>({ routeOptions }: FastifyRequest, callers: Callers<Caller>, key: KeyOf<Caller>): boolean {
+  const { isProbe, isOfCluster } = routeOptions.config;
+  return 'error' in key || !(isProbe || (isOfCluster && callers.isAdmin(key.caller)));
+}
+
+type KeyOf<Caller> = { readonly caller: Caller } | { readonly error: unknown };
+
 /** Whose key a request carries, or why it has no good one. */
-export function callerOf<Caller>(
-  request: FastifyRequest,
-  callers: Callers<Caller>,
-): { readonly caller: Caller } | { readonly error: unknown } {
+export function callerOf<Caller>(request: FastifyRequest, callers: Callers<Caller>): KeyOf<Caller> {
   const { keyInQuery, isWebSocket } = request.routeOptions.config;
   const key = presentedKey(request.headers, request.query, { inQuery: keyInQuery === true, inProtocol: isWebSocket === true });
   try {

@@ -59,6 +59,8 @@ interface RouteFacts {
   readonly errors?: readonly ErrorCode[];
   /** Never limited by the rate limit, no client among those that share the thread, and answered while the server is not ready. */
   readonly isProbe?: true;
+  /** What the processes of a cluster ask of each other: with the server's own key never limited by the rate limit, which is for clients. */
+  readonly isOfCluster?: true;
   /** Honours `Idempotency-Key`: `answer` = the first answer is given again, `handler` = the handler sees to it. */
   readonly idempotency?: 'answer' | 'handler';
   /** Honours `If-Match`: what the client has seen is what it changes. */

@@ -27,7 +27,7 @@ afterAll(() => {
 });
 
 function startWorker(at: number): void {
-  const own = ['--port', String(ports[at]), '--metrics-port', String(ports[at + 2]), '--worker-id', `w${at}`];
+  const own = ['--port', String(ports[at]), '--metrics-port', String(ports[at + 2]), '--worker-id', `w${at}`, '--rate-limit', '1'];
   running.set(`w${at}`, new CepProcess(['server', '--coordinator', coordinatorUrl, ...own], { env }));
 }
 
@@ -118,4 +118,17 @@ it('takes numbers as they are written, alone and with others, for one replica an
     expect(all).toContainEqual(expect.objectContaining({ pipeline: 'next', events_in: 3, events_out: 1 }));
   }, wait);
   expect((await cluster('DELETE', '/pipeline-groups/numbers')).status).toBe(200);
+}, 300_000);
+
+it('asks its workers for as much as it likes, whatever the rate limit of their clients', async () => {
+  const worker = `http://127.0.0.1:${ports[1]}/api/v1`;
+  const statuses = async (path: string): Promise<Set<number>> => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ method: 'GET', url: `${worker}/${path}`, key })));
+    return new Set(answers.map(({ status }) => status));
+  };
+  expect(await statuses('pipelines')).toContain(429);
+  expect(await statuses('worker/placements')).toEqual(new Set([200]));
+  expect((await cluster('POST', '/pipeline-groups', { name: 'many', pipelines: [{ name: 'p', source }] })).status).toBe(201);
+  for (let i = 0; i < 10; i++) expect((await cluster('POST', '/pipeline-groups/many/inject', event('Login', 'ada', i))).status).toBe(200);
+  expect((await cluster('DELETE', '/pipeline-groups/many')).status).toBe(200);
 }, 300_000);

@@ -2,8 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { alerts } from '../../../docs/generate/alerts.ts';
 import { configKeys } from '../../../shared/config/keys.ts';
+import { limits } from '../../../shared/limits.ts';
 import { type ChartRenderer, type ChartValues, chartRenderer } from './chart-renderer.ts';
 import { RenderedChart } from './rendered-chart.ts';
 
@@ -14,9 +16,16 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 
+interface ScrapeConfig {
+  readonly job_name: string;
+  readonly relabel_configs: readonly [{ readonly regex: string }];
+}
+
+const units = filesIn('systemd').filter((name) => name.endsWith('.service'));
+
 /** Variables of the compose files themselves: images and ports of this machine. */
 const ofCompose = /^CEP_(IMAGE|PORT)$|^CEP_IMAGE_\w+$|^CEP_(MOSQUITTO|NATS|REDIS|KAFKA)_PORT$/;
-const settings = new Set<string>(configKeys.map(({ environment }) => environment));
+const settings = new Set<string>(['CEP_CONFIG', ...configKeys.map(({ environment }) => environment)]);
 
 const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: deploy, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, CEP_API_KEY: 'a-key' } });
@@ -29,11 +38,40 @@ describe('files to deploy with', () => {
   });
 
   it('are units under which Node.js starts and finds the addresses of its machine', () => {
-    for (const file of filesIn('systemd').filter((name) => name.endsWith('.service'))) {
+    for (const file of units) {
       const unit = readFileSync(file, 'utf8');
       expect(unit).toMatch(/^SystemCallFilter=.*@pkey/m);
       expect(unit).toMatch(/^RestrictAddressFamilies=.*AF_NETLINK/m);
     }
+  });
+
+  it.each([
+    [{}, 3],
+    [{ CEP_INSECURE: 'false' }, 3],
+    [{ CEP_API_KEY: 'a key of the server' }, 0],
+    [{ CEP_SERVER_API_KEY_FILE: '/etc/cep/key' }, 0],
+    [{ CEP_CONFIG: '/etc/cep/cep.yaml' }, 0],
+    [{ CEP_INSECURE: 'true' }, 0],
+  ])('are units that with %j end with %i, so that nothing listens for everybody by mistake', (env, status) => {
+    for (const file of units) {
+      const [, command = ''] = /^ExecStart=(.*)$/m.exec(readFileSync(file, 'utf8')) ?? [];
+      // As systemd reads it: $$ is a dollar sign.
+      const script = command.replaceAll('$$', '$').replace('/opt/cep/bin/cep', 'echo cep');
+      const ended = spawnSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' });
+      expect([file, ended.status]).toEqual([file, status]);
+      if (status === 0) expect(ended.stdout).toMatch(/^cep (server|coordinator)\n$/);
+      else expect([ended.stdout, ended.stderr]).toEqual(['', expect.stringContaining('/etc/cep/key.env')]);
+    }
+  });
+
+  it('are installed beside the version that runs, which reads its files again', () => {
+    const prefixes = readFileSync(join(root, 'docs/operations/virtual-machines.md'), 'utf8').match(/--prefix \S+/g) ?? [];
+    expect(prefixes.length).toBeGreaterThan(1);
+    for (const prefix of prefixes) expect(prefix).toMatch(/^--prefix \/opt\/cep-\d+\.\d+\.\d+$/);
+  });
+
+  it('are units that go on when the kernel ends a process that checks a program, as the server does', () => {
+    for (const file of units) expect(readFileSync(file, 'utf8')).toMatch(/^OOMPolicy=continue$/m);
   });
 
   it('have a runbook for each alert, and no other', () => {
@@ -58,6 +96,9 @@ describe('files to deploy with, read by the programs that they are for', () => {
   where('promtool')('are rules that Prometheus takes and that fire when they should', () => {
     run('promtool', 'check', 'rules', 'prometheus/rules.yaml');
     run('promtool', 'check', 'config', '--syntax-only', 'prometheus/prometheus.yaml');
+    // Debian's promtool does not know how pods are found, but all that is done with them.
+    const known = "sed 's/kubernetes_sd_configs: .*/static_configs: []/' prometheus/kubernetes.yaml";
+    run('sh', '-c', `${known} | promtool check config --syntax-only /dev/stdin`);
     run('promtool', 'test', 'rules', 'prometheus/rules.test.yaml');
   });
 
@@ -107,6 +148,32 @@ function describeChart(chart: ChartRenderer): void {
     expect(render(everything).kinds).toEqual([...sets, ...others]);
   });
 
+  it('takes settings from secrets, so that none stands in the values', () => {
+    const envFrom = (values: ChartValues, name: string) => render(values).of('StatefulSet', name).spec.template.spec.containers[0].envFrom;
+    expect(envFrom(everything, 'x-coordinator')).toEqual([{ secretRef: { name: 'raft-key' } }]);
+    expect(envFrom(everything, 'x-worker')).toEqual([
+      { secretRef: { name: 'of-workers', optional: true } },
+      { configMapRef: { name: 'more' } },
+    ]);
+    for (const name of ['x-coordinator', 'x-worker']) expect(envFrom(key, name)).toBeUndefined();
+  });
+
+  it('is upgraded by commands that keep the key', () => {
+    const page = readFileSync(join(root, 'docs/operations/kubernetes.md'), 'utf8');
+    const upgrades = page.match(/helm upgrade[^`\n]*/g) ?? [];
+    expect(upgrades.length).toBeGreaterThan(1);
+    for (const command of upgrades) expect(command).toMatch(/^helm upgrade cep deploy\/helm\/cep --reuse-values --set \S/);
+  });
+
+  it('gives each process the memory for a check of a program besides its own', () => {
+    const ownBytes = 256 << 20;
+    for (const name of ['x-coordinator', 'x-worker']) {
+      const { memory } = render(key).of('StatefulSet', name).spec.template.spec.containers[0].resources.limits;
+      const [, number, unit] = /^(\d+)([MG])i$/.exec(memory) ?? [];
+      expect(Number(number) * (unit === 'G' ? 2 ** 30 : 2 ** 20)).toBeGreaterThan(limits.checkMemoryBytesMax + ownBytes);
+    }
+  });
+
   it('tells workers of every coordinator, and lets a minority of these be away', () => {
     const rendered = render(everything);
     const urls = [0, 1, 2, 3, 4].map((n) => `http://x-coordinator-${n}.x-coordinators:9100`).join(',');
@@ -115,6 +182,19 @@ function describeChart(chart: ChartRenderer): void {
     expect(rendered.of('PodDisruptionBudget', 'x-coordinator').spec.maxUnavailable).toBe(2);
     const settingsOf = (name: string): string[] => Object.keys(rendered.env(name)).filter((variable) => !settings.has(variable));
     expect([...settingsOf('x-coordinator'), ...settingsOf('x-worker')]).toEqual([]);
+  });
+
+  it('makes pods that the example for Prometheus finds, by jobs that the rules look at', () => {
+    const rendered = render(key);
+    const { scrape_configs: jobs } = parse(readFileSync(join(deploy, 'prometheus/kubernetes.yaml'), 'utf8'));
+    const found = jobs.map(({ job_name: job, relabel_configs: [{ regex }] }: ScrapeConfig) => {
+      const [name, component, port] = regex.split(';');
+      const { metadata, spec } = rendered.of('StatefulSet', `x-${component}`).spec.template;
+      expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/name': name, 'app.kubernetes.io/component': component });
+      expect(spec.containers[0].ports).toContainEqual(expect.objectContaining({ name: port }));
+      return job;
+    });
+    expect(found).toEqual(['cep-coordinator', 'cep-worker']);
   });
 
   it('is not rendered without a key, for an even number of coordinators, or of values that it does not know', () => {

@@ -44,6 +44,8 @@ export class RenderedChart {
           .map(({ name }: Resource) => `has no volume ${name}`),
         ...containers.filter(({ securityContext }: Resource) => !securityContext.readOnlyRootFilesystem).map(() => 'may write to its root'),
         ...(pod.securityContext.runAsNonRoot ? [] : ['runs as root']),
+        // A service `cep-metrics` would be a setting: CEP_METRICS_PORT=tcp://..
+        ...(pod.enableServiceLinks === false ? [] : ['takes settings from names of services']),
       ].map((fault) => `${metadata.name} ${fault}`);
     });
   }

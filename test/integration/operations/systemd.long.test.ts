@@ -16,7 +16,8 @@ const network = `cep-test-systemd-${process.pid}`;
 const recipe = `ARG BASE
 FROM $BASE
 RUN apt-get update && apt-get install -y systemd systemd-sysv curl && rm -rf /var/lib/apt/lists/*
-COPY cep /opt/cep
+COPY cep /opt/cep-0.1.0
+RUN ln -s /opt/cep-0.1.0 /opt/cep
 COPY deploy/systemd deploy/systemd
 RUN ln -s /opt/cep/bin/cep /usr/local/bin/cep
 RUN useradd --system --home-dir /var/lib/cep --shell /usr/sbin/nologin cep
@@ -146,6 +147,14 @@ describe.runIf(canRun)('the units for systemd', () => {
     await expect.poll(async () => (await first.show('cep-server'))['ActiveState'], patient).toBe('failed');
     expect(await first.show('cep-server')).toMatchObject({ NRestarts: '0', ExecMainStatus: '3' });
     expect(await first.run('journalctl -u cep-server -o cat --no-pager')).toContain("CEP_SERVER_PORT: found the text 'nonsense'");
+  });
+
+  it('do not start, nor are tried again, where everybody could come in for want of a key', async () => {
+    await first.run('cp /etc/cep/key.env /tmp/ && echo CEP_API_KEY= > /etc/cep/key.env && systemctl start cep-worker');
+    await expect.poll(async () => (await first.show('cep-worker'))['ActiveState'], patient).toBe('failed');
+    expect(await first.show('cep-worker')).toMatchObject({ NRestarts: '0', ExecMainStatus: '3' });
+    expect(await first.run('journalctl -u cep-worker -o cat --no-pager')).toContain('no key: set CEP_API_KEY in /etc/cep/key.env');
+    await first.run('cp /tmp/key.env /etc/cep/key.env');
   });
 
   it('run three machines as one cluster, which goes on while one after the other is restarted', async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { createServer as createHttpServer, get } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { StreamClient } from '../../clients/event-stream-client.ts';
 import { WebSocketClient } from '../../clients/websocket-client.ts';
+import { CepProcess } from '../cli/cep-process.ts';
 import { cep, logOf, path, post, program, type Served, serve, write } from './serving.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -32,6 +33,29 @@ describe('cep server', () => {
     expect((await cep.ended).code).toBe(0);
     expect(logOf(cep).map(({ message }) => message)).toEqual(expect.arrayContaining(['Server stopping', 'Server stopped']));
     expect(cep.stdout).toBe('');
+  });
+
+  it('runs on with its own files when the link by which it was started leads to another version', async () => {
+    const root = new URL('../../..', import.meta.url).pathname;
+    const link = path('cep');
+    mkdirSync(path('cep-next'));
+    symlinkSync(root, link);
+    const server = new CepProcess(['server', '--port', '0', '--config', write('link.yaml', 'logging:\n  format: json\n')], {
+      script: join(link, 'cli/bin.mjs'),
+    });
+    try {
+      await server.until(({ stderr }) => stderr.includes('"Server ready"'));
+      const url = logOf(server).find(({ message }) => message === 'Server listening')?.['url'];
+      symlinkSync(path('cep-next'), `${link}.new`);
+      renameSync(`${link}.new`, link);
+      // The check of a program and the engine thread are begun now.
+      const { id } = await post(`${url}/api/v1/pipelines`, { name: 'p', source: program });
+      expect(await post(`${url}/api/v1/pipelines/${id}/events`, { event_type: 'Reading', fields: { value: 40 } })).toMatchObject({
+        output_events: [{ event_type: 'Hot' }],
+      });
+    } finally {
+      server.kill('SIGKILL');
+    }
   });
 
   it('finishes a request that is under way, and refuses others meanwhile', async () => {

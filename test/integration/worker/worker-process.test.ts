@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +85,16 @@ async function world(): Promise<{ stub: StubCoordinator; hook: HttpSink; program
 }
 
 describe('a worker process', () => {
+  it('takes any name of a host with a key, as a server does', async () => {
+    const { stub } = await world();
+    const worker = await Worker.start(stub);
+    const headers = { host: 'cep.example.org', 'x-api-key': clusterKey };
+    const status = new Promise((resolve, reject) => {
+      get(`${worker.url}/api/v1/pipelines`, { headers }, (answer) => resolve(answer.resume().statusCode)).once('error', reject);
+    });
+    expect(await status).toBe(200);
+  });
+
   it('that was stopped for longer than its lease says nothing more when it goes on, though the sink is there again', async () => {
     const { stub, hook, program } = await world();
     stub.leaseMs = 2_000;

@@ -89,6 +89,17 @@ describe('the settings of a coordinator', () => {
     expect([made.isGroupOpen, made.group?.key]).toEqual([false, expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
+  it('name the host by which the others ask for this member, where only some are taken', async () => {
+    const named = { ...inGroup, CEP_API_KEY: 'the key of the API', CEP_RAFT_PEERS: 'http://c1:9100,http://c2:9100,http://c3:9100' };
+    const hostsOf = async (environment: Record<string, string>) => (await read(environment)).allowedHosts;
+    expect(await hostsOf(named)).toEqual([]);
+    expect(await hostsOf({ ...named, CEP_ALLOWED_HOSTS: 'cep.example' })).toEqual(['cep.example', 'c2']);
+    expect(await hostsOf({ ...named, CEP_ALLOWED_HOSTS: 'cep.example', CEP_RAFT_NODE_ID: '4' })).toEqual(['cep.example']);
+    const { CEP_API_KEY: _, ...open } = { ...named, CEP_RAFT_KEY: 'k'.repeat(16) };
+    expect(await hostsOf(open)).toEqual(['c2']);
+    expect(await hostsOf({ CEP_ALLOWED_HOSTS: 'cep.example' })).toEqual(['cep.example']);
+  });
+
   it('hold the authority by which members talk over TLS', async () => {
     const path = new URL('../../integration/server/certificates/first-cert.pem', import.meta.url).pathname;
     const tls = { ...inGroup, CEP_TLS_CERT: 'a', CEP_TLS_KEY: 'b' };

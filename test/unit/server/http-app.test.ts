@@ -28,6 +28,10 @@ let endWait = (): void => undefined;
 const routes: Route<Person>[] = [
   route({ ...facts, method: 'GET', path: '/probe', operation: 'probe', access: 'open', isProbe: true, handle: () => ({ up: true }) }),
   route({ ...facts, method: 'GET', path: '/scrape', operation: 'scrape', access: 'admin', isProbe: true, handle: () => ({ up: true }) }),
+  route({
+    ...{ ...facts, method: 'GET', path: '/of-cluster', operation: 'ofCluster', access: 'admin', isOfCluster: true },
+    handle: () => ({ up: true }),
+  }),
   route({ ...facts, method: 'GET', path: '/open', operation: 'open', access: 'open', handle: () => ({ open: true }) }),
   route({
     ...facts,
@@ -501,6 +505,7 @@ describe('the rate limit', () => {
     ['a route', { url: '/mine/1', headers: { 'x-api-key': 'guess' } }],
     ['a probe that needs a key', { url: '/scrape', headers: { 'x-api-key': 'guess' } }],
     ['a probe without any key', { url: '/scrape' }],
+    ['what a cluster asks of its own', { url: '/of-cluster', headers: { 'x-api-key': 'guess' } }],
     ['HEAD', { method: 'HEAD', url: '/scrape', headers: { authorization: 'Bearer guess' } }],
     ['OPTIONS', { method: 'OPTIONS', url: '/mine/1', headers: { 'x-api-key': 'guess' } }],
     ['the query', { url: '/query-key?api_key=guess' }],
@@ -526,6 +531,17 @@ describe('the rate limit', () => {
     const app = await make({ rateLimit: 1, now: () => 0 });
     const root = { 'x-api-key': 'key-of-root' };
     for (let i = 0; i < 10; i++) expect((await app.inject({ url: '/scrape', headers: root })).statusCode).toBe(200);
+  });
+
+  it('never limits what a cluster asks of its own with its key, nor counts it', async () => {
+    const app = await make({ rateLimit: 1, now: () => 0 });
+    const root = { 'x-api-key': 'key-of-root' };
+    for (let i = 0; i < 10; i++) expect((await app.inject({ url: '/of-cluster', headers: root })).statusCode).toBe(200);
+    expect((await app.inject({ url: '/open', headers: root })).statusCode).toBe(200);
+    // Who has another key gets nothing there, and has paid for it.
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await app.inject({ url: '/of-cluster', headers: ann })).statusCode);
+    expect(statuses).toEqual([403, 403, 429]);
   });
 
   it('believes X-Forwarded-For only of proxies that are trusted', async () => {

@@ -37,7 +37,8 @@ const stateErrors = ['pipeline_not_found', 'stale_epoch', 'pipeline_not_running'
  * @param ending Aborted when the process ends and runs nothing for the cluster any more.
  */
 export function placementRoutes(worker: ClusterWorker, ending: AbortSignal): readonly ApiRoute[] {
-  return [...changeRoutes(worker), ...stateRoutes(worker), deliveryRoute(worker), watchRoute(worker, ending)];
+  const routes = [...changeRoutes(worker), ...stateRoutes(worker), deliveryRoute(worker), watchRoute(worker, ending)];
+  return routes.map((route) => ({ ...route, isOfCluster: true }));
 }
 
 function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRoute[] {

@@ -1,5 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { readClientSettings } from '../../../../cli/client/client-settings.ts';
+import { resolveConfig } from '../../../../shared/config/config.ts';
 import { cep } from '../cep.ts';
 import { WorkFolder } from '../work-folder.ts';
 import { FakeServer } from './fake-server.ts';
@@ -12,6 +14,15 @@ beforeEach(() => {
 });
 
 const keyOf = (): unknown => server.requests[0]?.headers['x-api-key'];
+
+describe('how long a client command waits', () => {
+  it('is what a setting says, else what the command itself has', async () => {
+    const timeoutOf = async (environment: Record<string, string>) =>
+      (await readClientSettings(resolveConfig({ environment }), { timeoutUnset: '30m' })).timeoutMs;
+    expect(await timeoutOf({})).toBe(1_800_000);
+    expect(await timeoutOf({ CEP_TIMEOUT: '30s' })).toBe(30_000);
+  });
+});
 
 describe('which server a client command asks', () => {
   it('is said by --server before CEP_SERVER', async () => {

@@ -341,6 +341,15 @@ describe('cep usage', () => {
 });
 
 describe('cep backup', () => {
+  it('waits as long as a large directory takes, unless it is told how long', async () => {
+    expect((await server.cep(['backup', '--help'])).stdout).toContain('(CEP_TIMEOUT, 30m)');
+    server.on('POST /api/v1/backups', () => undefined);
+    expect(await server.cep(['backup', '--timeout', '50ms'])).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('within 50ms'),
+    });
+  });
+
   const backup = { path: '/var/cep/state/backups/b', size_bytes: 1_234_567, removed: ['/var/cep/state/backups/a'] };
 
   it('says where the copy lies, how large it is, what it has replaced and how it is put back', async () => {
