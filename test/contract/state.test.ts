@@ -33,6 +33,17 @@ describe('POST /checkpoint', () => {
     expect(body.checkpoint.created_at).toBeDefined();
   });
 
+  it('counts what its state has, also while events come in', async () => {
+    const path = await service.deploy(counting);
+    const events = Array.from({ length: 10_000 }, (_, x) => event(x));
+    const batches = [1, 2, 3, 4].map(() => service.post(`${path}/events-batch?outputs=false`, { events }));
+    await Promise.race(batches);
+    const { body } = await service.post(`${path}/checkpoint`);
+    await Promise.all(batches);
+    const [[, inState]] = body.checkpoint.engine.event_counts.types;
+    expect([body.events_processed, body.checkpoint.counters.events_processed]).toEqual([inState, inState]);
+  });
+
   it('of a stopped pipeline is 409 pipeline_not_running', async () => {
     const path = await service.deploy(counting);
     await service.post(`${path}/stop`);
@@ -50,6 +61,19 @@ describe('POST /restore', () => {
     (await service.post(`${path}/events-batch`, { events: [event(10), event(20)] })).body.output_events.map(
       ({ fields }: { fields: object }) => fields,
     );
+
+  it('ends while events come in', async () => {
+    const { path, checkpoint } = await captured();
+    const events = Array.from({ length: 2_000 }, (_, x) => event(x));
+    let isOver = false;
+    const load = Array.from({ length: 4 }, async () => {
+      for (let sent = 0; !isOver && sent < 200; sent++) await service.post(`${path}/events-batch?outputs=false`, { events });
+      return isOver;
+    });
+    expect((await service.post(`${path}/restore`, checkpoint.text)).status).toBe(200);
+    isOver = true;
+    expect(await Promise.all(load)).toEqual([true, true, true, true]);
+  });
 
   it('takes exactly what checkpoint returned, byte for byte', async () => {
     const { checkpoint } = await captured();

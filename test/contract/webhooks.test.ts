@@ -34,6 +34,17 @@ const last = async (path: string): Promise<unknown> => {
 };
 
 describe('a webhook', () => {
+  it('is refused more events than its tenant has left of the second, and takes none of them', async () => {
+    const { key } = await service.tenant({ plan: 'free' });
+    const path = await service.deploy(program(), { key });
+    const tooMany = Array.from({ length: 101 }, (_, n) => ({ n }));
+    expect(await service.post(`${path}/webhooks/Hook`, tooMany, { key })).toMatchObject({
+      status: 429,
+      body: { code: 'quota_exceeded', error: 'found 101 events in one request, and the quota is 100 a second' },
+    });
+    expect(await service.post(`${path}/webhooks/Hook`, tooMany.slice(1), { key })).toMatchObject({ status: 202, body: { accepted: 100 } });
+  });
+
   it('takes one event, an array of them, or lines, of the type that the program reads, and answers 202', async () => {
     const path = await service.deploy(program());
     const hook = `${path}/webhooks/Hook`;

@@ -27,7 +27,7 @@ async function heldUp({ isStuck = false, isLate = false } = {}): Promise<HeldUp>
   let [opened, isBroken] = [0, false];
   const intake = {
     base: { sequence: 0, state: null },
-    hasWork: false,
+    ...{ acceptedUpTo: 0, hasWorkUpTo: () => false },
     open: async () => {
       opened++;
       if (isBroken) throw new Error('no thread');

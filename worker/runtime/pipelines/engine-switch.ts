@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { ArrivalClock } from '../arrival-clock.ts';
+import { countedText } from '../programs/checkpoint-document.ts';
 import type { CheckpointResult, ReloadReport, RestoreResult } from '../service.ts';
 import type { CheckReply, CountersReply, ProgramSummary, SwitchReply } from '../threads/messages.ts';
 import type { Intake } from './intake.ts';
@@ -50,18 +51,23 @@ export class EngineSwitch {
   async checkpoint(): Promise<CheckpointResult> {
     const { pipelineId, clock, tally, intake, record, marks } = this.#parts;
     await intake.repeated();
-    const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
-    const counters = {
-      events_processed: eventsProcessed,
-      events_invalid: eventsInvalid,
-      events_refused: eventsRefused,
-      output_events_emitted: outputEventsEmitted,
-    };
     const sourceHash = createHash('sha256').update(record.definition.program.source).digest('hex');
     const sources = marks.save(intake.sentMarks);
-    const call = { kind: 'document', pipelineId, sourceHash, createdAt: clock.now(), counters, sources } as const;
-    const checkpointJson = await intake.call<string>((slot) => ({ ...call, slot }));
-    return { pipelineId, checkpointJson, eventsProcessed };
+    const call = { kind: 'document', pipelineId, sourceHash, createdAt: clock.now(), sources } as const;
+    return await intake.call<string, CheckpointResult>(
+      (slot) => ({ ...call, slot }),
+      (uncounted) => {
+        // What the state has is counted by now, and nothing behind it.
+        const { eventsProcessed, eventsInvalid, eventsRefused, outputEventsEmitted } = tally.counts();
+        const counters = {
+          events_processed: eventsProcessed,
+          events_invalid: eventsInvalid,
+          events_refused: eventsRefused,
+          output_events_emitted: outputEventsEmitted,
+        };
+        return { pipelineId, checkpointJson: countedText(uncounted, counters), eventsProcessed };
+      },
+    );
   }
 
   /**

@@ -94,7 +94,7 @@ export class Intake implements SlotOwner {
   /** It was refused what it had: what stays is not worked on before it is opened again. */
   #isGivenUp = false;
   #hungAtOpening = false;
-  #drained: (() => void)[] = [];
+  #drained: { readonly upTo: number; readonly resolve: () => void }[] = [];
   #repeated: (() => void)[] = [];
   /** Of the program that is opened first. */
   #warm: WarmEngine | undefined;
@@ -130,8 +130,19 @@ export class Intake implements SlotOwner {
     return this.#queuedBytes;
   }
 
+  /** The sequence of what was accepted last. */
+  get acceptedUpTo(): number {
+    return this.#waiting.last?.sequence ?? this.#sent.last?.sequence ?? this.doneUpTo;
+  }
+
   get hasWork(): boolean {
     return this.#waiting.length + this.#sent.length > 0;
+  }
+
+  /** Whether something is not through that was accepted up to a sequence. */
+  hasWorkUpTo(sequence: number): boolean {
+    const next = this.#sent.first ?? this.#waiting.first;
+    return next !== undefined && next.sequence <= sequence;
   }
 
   /** Whether the newest entry is a tick that has not been sent. */
@@ -404,22 +415,24 @@ export class Intake implements SlotOwner {
     this.#thread?.settle(this.#slot, accepted);
   }
 
-  /** Resolves when everything accepted so far, and what comes meanwhile, is through, or given up; at once when nobody works on it. */
-  drained(): Promise<void> {
+  /**
+   * Resolves when everything that was accepted up to a sequence is through, or given up; at once when nobody works on it. Without a sequence
+   * what comes meanwhile is waited for, too.
+   */
+  drained(upTo = Number.POSITIVE_INFINITY): Promise<void> {
     return new Promise((resolve) => {
-      this.#drained.push(resolve);
+      this.#drained.push({ upTo, resolve });
       this.#tellDrained();
     });
   }
 
   #tellDrained(): void {
-    if (this.#drained.length > 0 && (!this.hasWork || this.#isGivenUp)) this.#endDrain();
-  }
-
-  #endDrain(): void {
-    const drained = this.#drained;
-    this.#drained = [];
-    for (const resolve of drained) resolve();
+    if (this.#drained.length === 0) return;
+    const isDone = ({ upTo }: { readonly upTo: number }): boolean => this.#isGivenUp || !this.hasWorkUpTo(upTo);
+    const done = this.#drained.filter(isDone);
+    if (done.length === 0) return;
+    this.#drained = this.#drained.filter((one) => !isDone(one));
+    for (const { resolve } of done) resolve();
   }
 
   /**

@@ -507,12 +507,15 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     this.#context.requireOpen();
     pipeline.requireRunning();
     const events = webhookEvents(body, isLines);
-    this.#requireStateRoom(this.#context.tenants.account(pipeline.tenantId));
+    const account = this.#context.tenants.account(pipeline.tenantId);
+    this.#requireStateRoom(account);
     try {
+      // What brokers give beyond a second is lent of the next ones. A sender can be told to come back.
+      if (!account.meter.fits(events.length, performance.now())) throw this.#eventsRefusal(account, events.length);
       await runner.receive(events, idempotencyKey);
     } catch (error) {
       const isRefusal = error instanceof CepError && (error.code === 'queue_full' || error.code === 'quota_exceeded');
-      if (isRefusal) this.#context.tenants.account(pipeline.tenantId).eventsRejected += events.length;
+      if (isRefusal) account.eventsRejected += events.length;
       throw error;
     }
     return events.length;

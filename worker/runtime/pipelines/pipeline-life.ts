@@ -202,36 +202,41 @@ export class PipelineLife {
 
   /** As it has to be before another state takes the place of its own; it runs on. @throws CepError `pipeline_not_running` when it failed over that */
   async finish(): Promise<void> {
+    const { intake } = this.#parts;
     this.#isDraining = true;
     try {
-      await this.#workThrough();
+      // Requests come on, and what they bring is for the other state: nobody waits until there are none.
+      await this.#workThrough(() => intake.acceptedUpTo);
     } finally {
       this.#isDraining = false;
     }
     this.requireRunning();
   }
 
-  /** Reads no more, and works through what was accepted. Sources wait until what they gave is through, whatever the sinks do. */
-  async #workThrough(): Promise<void> {
+  /**
+   * Reads no more, and works through what was accepted. Sources wait until what they gave is through, whatever the sinks do. `upTo`: the
+   * sequence with which it ends, once they have stopped. @default with the last
+   */
+  async #workThrough(upTo?: () => number): Promise<void> {
     const { events, sources } = this.#parts;
     events.finishing(true);
     const stopped = sources.stop();
     // Its recovery stands in line behind this, which waits for what the lost thread had.
     if (this.#loss !== undefined) this.#recovery = this.#recover();
-    await this.#drained();
+    await this.#drained(upTo?.());
     // Where it failed meanwhile, what they gave waits for the next start, and they for that.
     if (this.#status !== 'failed') await stopped;
-    await this.#drained();
+    await this.#drained(upTo?.());
     events.finishing(false);
   }
 
   /** Resolves when what was accepted is through, also after its thread was lost. */
-  async #drained(): Promise<void> {
+  async #drained(upTo = Number.POSITIVE_INFINITY): Promise<void> {
     const { record, intake } = this.#parts;
     do {
-      await intake.drained();
+      await intake.drained(upTo);
       await this.#recovery;
-    } while (intake.hasWork && this.#status !== 'failed' && !record.isDeleted);
+    } while (intake.hasWorkUpTo(upTo) && this.#status !== 'failed' && !record.isDeleted);
   }
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */

@@ -35,9 +35,19 @@ export interface SavedEventCounts {
   readonly incomplete: readonly (readonly [type: string, fields: readonly (readonly [field: string, count: number])[]])[];
 }
 
+/** The text of a document but for its counters, which are not known where the rest is. */
+export function uncountedText(document: Omit<CheckpointDocument, 'counters'>): string {
+  return canonicalText(document);
+}
+
 /** The text of a document, with its checksum. */
-export function documentText(document: CheckpointDocument): string {
-  const text = canonicalText(document);
+export function documentText({ counters, ...uncounted }: CheckpointDocument): string {
+  return countedText(uncountedText(uncounted), counters);
+}
+
+/** The same. `uncounted`: what `uncountedText` gave; `counters` is the first of all members in their order. */
+export function countedText(uncounted: string, counters: CheckpointDocument['counters']): string {
+  const text = `{"counters":${canonicalText(counters)},${uncounted.slice(1)}`;
   return `${text.slice(0, -1)},"crc32":${crc32(text)}}`;
 }
 

@@ -17,12 +17,17 @@ export class EventMeter {
     this.#perSecond = perSecond;
   }
 
-  /** Takes all of them or none. More than a whole second allows never fits. */
+  /** Takes all of them or none. */
   take(events: number, now: number): boolean {
-    this.#turn(now);
-    if (this.#used + events > this.#perSecond) return false;
+    if (!this.fits(events, now)) return false;
     this.#used += events;
     return true;
+  }
+
+  /** Whether all of them would be taken. More than a whole second allows never fits. */
+  fits(events: number, now: number): boolean {
+    this.#turn(now);
+    return this.#used + events <= this.#perSecond;
   }
 
   /** Takes all of them if the second has room for one: what goes beyond it is lent of the seconds to come. For whom cannot ask for fewer. */

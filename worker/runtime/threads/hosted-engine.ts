@@ -11,7 +11,7 @@ import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { modelsOutside, planOf, summaryOf } from '../programs/check-program.ts';
-import { type CheckpointDocument, type DocumentEngine, documentText, type SavedEventCounts } from '../programs/checkpoint-document.ts';
+import { type DocumentEngine, type SavedEventCounts, uncountedText } from '../programs/checkpoint-document.ts';
 import { CollectedNotes, type EventNotes } from '../programs/event-notes.ts';
 import { explanationJson } from '../programs/explanation-json.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
@@ -220,17 +220,16 @@ export class HostedEngine {
     return this.load(before.#documentEngine());
   }
 
-  document({ pipelineId, sourceHash, createdAt, counters, sources }: DocumentCall): string {
-    const document: CheckpointDocument = {
+  /** A checkpoint but for its counters. */
+  document({ pipelineId, sourceHash, createdAt, sources }: DocumentCall): string {
+    return uncountedText({
       version: 1,
       pipeline_id: pipelineId,
       source_hash: sourceHash,
       created_at: createdAt,
       engine: this.#documentEngine(),
       sources,
-      counters,
-    };
-    return documentText(document);
+    });
   }
 
   /** Fused code keeps what results need and nothing to explain them by, so an engine that is not fused is given the same state and asked. */

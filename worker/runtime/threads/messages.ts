@@ -112,7 +112,6 @@ export interface DocumentCall extends SlotCallBase<'document'> {
   readonly pipelineId: string;
   readonly sourceHash: string;
   readonly createdAt: number;
-  readonly counters: Readonly<Record<string, number>>;
   /** Where the sources stand, by subscription. */
   readonly sources: Readonly<Record<string, unknown>>;
 }
