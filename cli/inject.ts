@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import type { Fields } from '../shared/events/event.ts';
@@ -7,6 +6,7 @@ import { timeLikeField } from '../shared/events/time-like.ts';
 import { check } from '../shared/language/checker/check.ts';
 import { SourceText } from '../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
+import { BufferedOutput } from './buffered-output.ts';
 import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClientCommand } from './client/client-command.ts';
 import { type BatchOptions, type EventBatch, fileBatches, lastOffset, textBatches } from './client/event-batches.ts';
@@ -19,6 +19,7 @@ import { isReadTwice, sourceName } from './event-files/event-source.ts';
 import { noteData, noteLines } from './explaining/input-notes.ts';
 import { emittingStreams, missingAlertsText, type StreamMiss, streamMisses, toldStreams } from './explaining/missing-alerts.ts';
 import { toldExplanation } from './explaining/told-explanation.ts';
+import { onLostOutput } from './lost-output.ts';
 import { EventProblems } from './simulation/event-problems.ts';
 import { Pace } from './simulation/pace.ts';
 import type { UntimedEvents } from './simulation/untimed-events.ts';
@@ -69,6 +70,12 @@ export class InjectCommand extends ClientCommand {
   protected override async ask(api: ServerApi): Promise<number> {
     const eventsMax = this.#batchSize();
     this.#requireOneSource();
+    // Where the alerts cannot be shown, the events are sent all the same.
+    const lost: { problem?: CepError | undefined } = {};
+    onLostOutput(this.context.stdout, (problem) => {
+      this.quiet = true;
+      lost.problem ??= problem;
+    });
     const pipeline = await api.pipeline(this.pipeline);
     const problems = new EventProblems('--event', (text) => this.note(text));
     const plan = planOf(pipeline.source);
@@ -97,7 +104,9 @@ export class InjectCommand extends ClientCommand {
       await this.#show(answer);
     }
     const misses = totals.alerts > 0 || this.quiet || plan === null ? [] : await this.#misses(api, pipeline.id, plan);
-    return this.#report(totals, problems, misses);
+    const exitCode = this.#report(totals, problems, misses);
+    if (lost.problem !== undefined) throw lost.problem;
+    return exitCode;
   }
 
   /** How far back the offsets of a file begin, so that its last event has the time of now; ms. */
@@ -174,8 +183,10 @@ export class InjectCommand extends ClientCommand {
     if (this.quiet || outputs.length === 0) return;
     const { stdout, env } = this.context;
     const colors = colorsFor(stdout, env);
-    const text = outputs.map((output) => (this.json ? `${JSON.stringify(outputData(output))}\n` : outputText(output, colors))).join('');
-    if (!stdout.write(text)) await once(stdout, 'drain');
+    const shown = new BufferedOutput(stdout);
+    for (const output of outputs) shown.write(this.json ? `${JSON.stringify(outputData(output))}\n` : outputText(output, colors));
+    shown.flush();
+    await shown.ready();
   }
 
   #report(totals: Totals, problems: EventProblems, misses: readonly StreamMiss[]): number {

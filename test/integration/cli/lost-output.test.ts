@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,6 +32,16 @@ function start(args: readonly string[], stdout: Output = 'pipe', stderr: Output 
     child.on('close', (code) => resolve({ code, stderr: noted })),
   );
   return { child, ended };
+}
+
+/** Nobody reads what comes behind the first piece. */
+function readOnce({ stdout }: ChildProcess): Promise<void> {
+  return new Promise((resolve) =>
+    stdout?.once('data', () => {
+      stdout?.destroy();
+      resolve();
+    }),
+  );
 }
 
 function write(name: string, text: string): string {
@@ -73,6 +83,52 @@ describe('a command whose output cannot be written', () => {
   it('says why, and ends with 2', async () => {
     const program = write('a.vpl', 'event A:\n    n: int\nstream S = A.emit(n)\n');
     expect(await start(['check', program], full).ended).toEqual({
+      code: 2,
+      stderr: 'error: standard output cannot be written: no space is left on the device\n',
+    });
+  });
+});
+
+describe('cep run whose output nobody reads any more', () => {
+  it('ends in order, as with Ctrl+C: what it delivers is delivered', async () => {
+    const events = write('in.jsonl', '{"event_type":"A","n":1}\n');
+    const program = `event A:
+    n: int
+connector In = file (path: "${events}", follow: true)
+connector Out = file (path: "${join(folder, 'out.jsonl')}")
+stream S = A.from(In).emit(n).to(Out)
+`;
+    const run = start(['run', '-c', program]);
+    await readOnce(run.child);
+    writeFileSync(events, Array.from({ length: 500 }, (_, n) => `{"event_type":"A","n":${n}}\n`).join(''), { flag: 'a' });
+    expect(await run.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Alerts generated: ') });
+    const delivered = readFileSync(join(folder, 'out.jsonl'), 'utf8').trimEnd().split('\n').length;
+    expect(delivered).toBe(Number(/Alerts generated: (\d+)/.exec((await run.ended).stderr)?.[1]));
+  });
+
+  it('says why where the output has no space', async () => {
+    const events = write('few.jsonl', '{"event_type":"A","n":1}\n');
+    const program = `connector In = file (path: "${events}", follow: true)\nstream S = A.from(In).emit(n)\n`;
+    const { code, stderr } = await start(['run', '-c', program], full).ended;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/Alerts generated: 1(?:.|\n)*error: standard output cannot be written: no space/)]);
+  });
+});
+
+describe('cep inject whose output nobody reads any more', () => {
+  it('sends everything all the same', async () => {
+    const [port] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const server = start(['server', '--port', String(port)]);
+    await lives(`${url}/health`, server);
+    const program = write('b.vpl', 'event A:\n    n: int\nstream S = A.emit(n)\n');
+    expect(await start(['deploy', program, '--server', url]).ended).toMatchObject({ code: 0 });
+    const events = write('b.evt', Array.from({ length: 5_000 }, (_, n) => `A { n: ${n} }\n`).join(''));
+    const inject = start(['inject', 'b', '-f', events, '--batch-size', '50', '--server', url]);
+    await readOnce(inject.child);
+    expect(await inject.ended).toEqual({ code: 0, stderr: '' });
+    const { pipelines } = (await (await fetch(`${url}/api/v1/pipelines`)).json()) as { pipelines: { events_processed: number }[] };
+    expect(pipelines[0]?.events_processed).toBe(5_000);
+    expect(await start(['inject', 'b', '-f', events, '--server', url], full).ended).toEqual({
       code: 2,
       stderr: 'error: standard output cannot be written: no space is left on the device\n',
     });
