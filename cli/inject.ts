@@ -7,15 +7,18 @@ import { check } from '../shared/language/checker/check.ts';
 import { SourceText } from '../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
 import { BufferedOutput } from './buffered-output.ts';
+import { ImportReader } from '../worker/runtime/programs/program-files.ts';
+import { mainName, type ProgramFolder } from '../worker/runtime/programs/program-folder.ts';
 import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClientCommand } from './client/client-command.ts';
 import { type BatchOptions, type EventBatch, fileBatches, lastOffset, textBatches } from './client/event-batches.ts';
 import { outputData, outputText } from './client/output-text.ts';
-import type { InjectAnswer, ServerApi } from './client/server-api.ts';
+import type { InjectAnswer, PipelineEntry, ServerApi } from './client/server-api.ts';
 import { colorsFor } from './colors.ts';
 import { counted, thousands } from './counts.ts';
 import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
 import { isReadTwice, sourceName } from './event-files/event-source.ts';
+import { visible } from './event-text.ts';
 import { noteData, noteLines } from './explaining/input-notes.ts';
 import { emittingStreams, missingAlertsText, type StreamMiss, streamMisses, toldStreams } from './explaining/missing-alerts.ts';
 import { toldExplanation } from './explaining/told-explanation.ts';
@@ -78,8 +81,8 @@ export class InjectCommand extends ClientCommand {
     });
     const pipeline = await api.pipeline(this.pipeline);
     const problems = new EventProblems('--event', (text) => this.note(text));
-    const plan = planOf(pipeline.source);
-    const schemas = new EventSchemas(plan?.events ?? []);
+    const plan = planOf(pipeline);
+    const schemas = plan === null ? new UnknownSchemas(pipeline.name) : new EventSchemas(plan.events);
     const totals: Totals = { accepted: 0, rejected: 0, alerts: 0, notes: new AnswerNotes(), untimed: 0, untimedSample: [] };
     const source = { ...eventSource(this), stdin: this.context.stdin };
     const options: BatchOptions = {
@@ -247,9 +250,33 @@ function untimedOf({ untimed: count, untimedSample }: Totals, timeField: string 
   return field === undefined ? undefined : { count, time: 'arrival', field, timeField };
 }
 
-/** The running program; null when this version cannot check it, as one that imports others. */
-function planOf(source: string): Plan | null {
-  return check(new SourceText('program', source)).plan;
+/** The running program, with the files that it imports as the server has them; null when this version cannot check it. */
+function planOf(program: PipelineEntry): Plan | null {
+  const folder: ProgramFolder = { path: null, refused: [] };
+  const { resolveImport } = new ImportReader(folder, program);
+  return check(new SourceText(mainName(folder, program.path), program.source), { resolveImport }).plan;
+}
+
+/** The types of a program that cannot be checked: what cannot be read without them is refused. */
+class UnknownSchemas extends EventSchemas {
+  readonly #program: string;
+
+  constructor(program: string) {
+    super([]);
+    this.#program = program;
+  }
+
+  override fieldNames(): never {
+    throw new CepError(
+      'validation_error',
+      `this version cannot check the program of '${visible(this.#program)}', so it does not know the fields of its events`,
+      { hint: 'name them, as in Type { field: value } or JSON lines' },
+    );
+  }
+
+  override fieldTypes(): never {
+    return this.fieldNames();
+  }
 }
 
 function problemOf({ events }: EventBatch, index: number, code: string, error: string) {
