@@ -59,7 +59,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     checkpointIntervalMs,
     engineThreads: 1,
     namesAnyFile: true,
-    console: (line) => screen.line(line),
+    console: (line) => screen.said(line),
     outputs: { push: (output: Output) => screen.output(output), isFull: () => screen.isFull },
     report: ({ level, message, fields }: RuntimeReport) => logger.log(level, message, fields),
   });

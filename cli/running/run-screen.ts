@@ -72,6 +72,12 @@ export class RunScreen {
     else this.#write(outputText({ event_type: eventType, timestamp, fields: JSON.parse(fieldsJson) }, this.#out));
   }
 
+  /** What the program writes to a console: a result, except beside data. */
+  said(text: string): void {
+    if (this.#isJson) this.note(text);
+    else this.line(text);
+  }
+
   /** A line of standard output. */
   line(text: string): void {
     this.#write(`${text}\n`);
