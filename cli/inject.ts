@@ -6,9 +6,9 @@ import { timeLikeField } from '../shared/events/time-like.ts';
 import { check } from '../shared/language/checker/check.ts';
 import { SourceText } from '../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
-import { BufferedOutput } from './buffered-output.ts';
 import { ImportReader } from '../worker/runtime/programs/program-files.ts';
 import { mainName, type ProgramFolder } from '../worker/runtime/programs/program-folder.ts';
+import { BufferedOutput } from './buffered-output.ts';
 import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClientCommand } from './client/client-command.ts';
 import { type BatchOptions, type EventBatch, fileBatches, lastOffset, textBatches } from './client/event-batches.ts';
@@ -26,6 +26,7 @@ import { onLostOutput } from './lost-output.ts';
 import { EventProblems } from './simulation/event-problems.ts';
 import { Pace } from './simulation/pace.ts';
 import type { UntimedEvents } from './simulation/untimed-events.ts';
+import { wholeNumberIn } from './whole-number.ts';
 
 /** A server is asked why nothing came only where it has no more state than this to look at. */
 const EXPLAINED_STATE_BYTES_MAX = 4_194_304;
@@ -167,9 +168,7 @@ export class InjectCommand extends ClientCommand {
   }
 
   #batchSize(): number {
-    const size = /^\d{1,6}$/.test(this.batchSize) ? Number(this.batchSize) : 0;
-    if (size >= 1 && size <= BATCH_EVENTS_MAX) return size;
-    throw new CepError('usage_error', `--batch-size: expected a whole number from 1 to ${BATCH_EVENTS_MAX}, found '${this.batchSize}'`);
+    return wholeNumberIn('--batch-size', this.batchSize, [1, BATCH_EVENTS_MAX]);
   }
 
   async #send(api: ServerApi, id: string, file: string, batch: EventBatch): Promise<InjectAnswer> {

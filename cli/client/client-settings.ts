@@ -1,10 +1,8 @@
-import { dirname, isAbsolute, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Config } from '../../shared/config/config.ts';
-import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
-import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
+import { intervalSetting, originOf, pathSetting, readKeyFile, settingError } from '../setting-values.ts';
 
 /** Which server a client command talks to, and how. */
 export interface ClientSettings {
@@ -76,12 +74,4 @@ export async function readAuthority(path: string): Promise<string> {
   } catch (cause) {
     throw new CepError('config_error', `TLS authority '${path}' cannot be used: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** A path of a configuration file is relative to the folder of that file, every other to the current folder. */
-function pathSetting(config: Config, name: Extract<ConfigName, 'client.api_key_file' | 'client.tls_ca'>): string | undefined {
-  const path = config.get(name);
-  const setting = config.settings.find(({ key }) => key.name === name);
-  if (path === undefined || setting?.origin !== 'file' || isAbsolute(path)) return path;
-  return join(dirname(setting.where ?? ''), path);
 }
