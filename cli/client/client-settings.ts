@@ -19,6 +19,12 @@ export interface ClientSettings {
 /** What says whom a command asks: a server, or a coordinator. */
 export type UrlSetting = 'client.server' | 'client.coordinator';
 
+/** How the settings that say whom a command asks are called elsewhere. */
+export const asked: Readonly<Record<UrlSetting, { readonly what: string; readonly option: string; readonly variable: string }>> = {
+  'client.server': { what: 'server', option: '--server', variable: 'CEP_SERVER' },
+  'client.coordinator': { what: 'coordinator', option: '--coordinator', variable: 'CEP_COORDINATOR_URL' },
+};
+
 /**
  * Reads what the settings of a client name.
  * @throws CepError `file_not_found`, `io_error`; `config_error`, or `usage_error` for a bad flag
