@@ -10,7 +10,7 @@ import { counted } from '../counts.ts';
 import { visible } from '../event-text.ts';
 import { type CheckedProgram, checkProgram } from '../program/checked-program.ts';
 import { diagnosticsText } from '../program/diagnostics.ts';
-import { programPaths } from '../program/program-paths.ts';
+import { programsIn } from '../program/program-paths.ts';
 import { type SentProgram, toSend } from '../program/program-to-send.ts';
 import { changesText } from '../session/changes-text.ts';
 import { outcomeText } from '../testing/report.ts';
@@ -61,10 +61,10 @@ export class DeployedPrograms {
     for (const [path, { id }] of this.#deployed) if (!paths.includes(path)) await this.#guarded(path, () => this.#remove(path, id));
   }
 
-  /** A folder whose last program is taken away holds none; at the start that is a mistake. */
+  /** A folder whose last program is taken away, or that is away itself, holds none; at the start that is a mistake. */
   #paths(): readonly string[] {
     try {
-      return programPaths([this.#options.folder]);
+      return programsIn(this.#options.folder);
     } catch (error) {
       if (this.#deployed.size > 0 && error instanceof CepError && error.code === 'file_not_found') return [];
       throw error;

@@ -1,7 +1,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
-import { fileReason } from '../../shared/files/file-reason.ts';
+import { fileReason, isMissing } from '../../shared/files/file-reason.ts';
 import { namesOfPattern } from '../../shared/language/import-pattern.ts';
 
 const EXTENSION = '.vpl';
@@ -35,12 +35,14 @@ function namesIn(folder: string, options: { readonly recursive?: boolean } = {})
   try {
     return readdirSync(folder, { ...options, encoding: 'utf8' });
   } catch (cause) {
+    if (isMissing(cause)) throw new CepError('file_not_found', `folder '${folder}' not found`, { cause });
     const path = cause instanceof Error && 'path' in cause ? cause.path : folder;
     throw new CepError('io_error', `folder '${path}' cannot be read: ${fileReason(cause)}`, { cause });
   }
 }
 
-function programsIn(folder: string): readonly string[] {
+/** @throws CepError `file_not_found` when there is none, or no folder; `io_error` */
+export function programsIn(folder: string): readonly string[] {
   const names = namesIn(folder, { recursive: true }).filter((name) => name.endsWith(EXTENSION) && !HIDDEN.test(name));
   const paths = names
     .sort()
