@@ -1,10 +1,11 @@
 import { Command, Option } from 'clipanion';
 import { fromJson } from '../shared/events/text.ts';
+import { limits } from '../shared/limits.ts';
 import { ClientCommand } from './client/client-command.ts';
 import type { AlertAnswer, ServerApi } from './client/server-api.ts';
 import { tableText } from './client/table.ts';
 import { clockText, literalText } from './event-text.ts';
-import { wholeNumber } from './whole-number.ts';
+import { wholeNumberIn } from './whole-number.ts';
 
 const columns = [{ title: 'TIME' }, { title: 'PIPELINE' }, { title: 'ALERT', isNumber: true }, { title: 'TYPE' }, { title: 'FIELDS' }];
 
@@ -26,7 +27,7 @@ export class AlertsCommand extends ClientCommand {
   pipeline = Option.String({ name: 'PIPELINE', required: false });
 
   protected override async ask(api: ServerApi): Promise<undefined> {
-    const limit = wholeNumber('--limit', this.limit, 1);
+    const limit = wholeNumberIn('--limit', this.limit, [1, limits.pageEntriesMax]);
     const id = this.pipeline === undefined ? undefined : (await api.pipeline(this.pipeline)).id;
     const alerts = await api.alerts(limit, id);
     if (this.json) this.printJson({ alerts });

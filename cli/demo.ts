@@ -2,7 +2,7 @@ import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { ResultCommand } from './command.ts';
 import { runUntilInterrupted } from './interruption.ts';
-import { wholeNumber } from './whole-number.ts';
+import { wholeNumber, wholeNumberIn } from './whole-number.ts';
 
 const PORT_MAX = 65_535;
 
@@ -29,7 +29,7 @@ export class DemoCommand extends ResultCommand {
   seed = Option.String('--seed', '1', { description: 'Another number gives other events (1)' });
 
   override async run(): Promise<number> {
-    const metricsPort = wholeNumber('--metrics-port', this.metricsPort, 0);
+    const metricsPort = wholeNumberIn('--metrics-port', this.metricsPort, [0, 65_535]);
     if (metricsPort > PORT_MAX) throw new CepError('usage_error', `--metrics-port: expected at most ${PORT_MAX}, found ${metricsPort}`);
     const settings = {
       durationSeconds: wholeNumber('--duration', this.duration, 1),

@@ -4,7 +4,7 @@ import { CepError } from '../shared/errors/error.ts';
 import { CepCommand } from './command.ts';
 import { findGenerator } from './generators/table.ts';
 import { runUntilInterrupted } from './interruption.ts';
-import { wholeNumber } from './whole-number.ts';
+import { wholeNumber, wholeNumberIn } from './whole-number.ts';
 
 export class DevCommand extends CepCommand {
   static override paths = [['dev']];
@@ -33,7 +33,7 @@ export class DevCommand extends CepCommand {
     }
     const settings = {
       folder: this.folder,
-      port: this.port === undefined ? undefined : wholeNumber('--port', this.port, 0),
+      port: this.port === undefined ? undefined : wholeNumberIn('--port', this.port, [0, 65_535]),
       generator: this.generate === undefined ? undefined : findGenerator(this.generate),
       rate: wholeNumber('--rate', this.rate, 1),
     };

@@ -1,9 +1,10 @@
 import { Command, Option } from 'clipanion';
+import { limits } from '../shared/limits.ts';
 import { LettersCommand } from './client/letters-command.ts';
 import type { DeadLettersAnswer, ServerApi } from './client/server-api.ts';
 import { tableText } from './client/table.ts';
 import { counted } from './counts.ts';
-import { wholeNumber } from './whole-number.ts';
+import { wholeNumberIn } from './whole-number.ts';
 
 const columns = [
   { title: 'TIME' },
@@ -33,7 +34,7 @@ export class DlqListCommand extends LettersCommand {
   limit = Option.String('-n,--limit', '50', { description: 'How many to show at most, up to 1000 (50)' });
 
   protected override async ask(api: ServerApi): Promise<undefined> {
-    const limit = wholeNumber('--limit', this.limit, 1);
+    const limit = wholeNumberIn('--limit', this.limit, [1, limits.pageEntriesMax]);
     const { id } = await api.pipeline(this.pipeline);
     const letters = await api.deadLetters(id, limit, this.choice);
     if (this.json) this.printJson({ entries: letters.entries, total: letters.total });

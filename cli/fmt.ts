@@ -1,8 +1,10 @@
-import { realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
+import { realpath, stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
-import { type Diagnostic, SourceText } from '../shared/language/diagnostics/diagnostic.ts';
+import { replaceFile } from '../shared/files/durable-files.ts';
+import { fileReason } from '../shared/files/file-reason.ts';
+import type { Diagnostic } from '../shared/language/diagnostics/diagnostic.ts';
 import { format } from '../shared/language/format/format.ts';
 import { ResultCommand } from './command.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
@@ -40,7 +42,8 @@ export class FmtCommand extends ResultCommand {
 
   override async run(): Promise<number> {
     if (this.files.includes('-')) return this.#formatInput();
-    const outcomes = programPaths(this.files).map((file) => this.#formatFile(file));
+    const outcomes: FileOutcome[] = [];
+    for (const file of programPaths(this.files)) outcomes.push(await this.#formatFile(file));
     const changed = outcomes.filter((outcome) => outcome.changed).map(({ file }) => file);
     if (this.json) this.printJson({ changed });
     else for (const file of changed) this.print(`${file}\n`);
@@ -49,31 +52,33 @@ export class FmtCommand extends ResultCommand {
 
   async #formatInput(): Promise<number> {
     if (this.files.length > 1) throw new CepError('usage_error', '- stands for standard input and takes no files beside it');
-    const source = new SourceText('<stdin>', await readAll(this.context.stdin));
+    const files = new ProgramFiles();
+    const source = files.decode('<stdin>', await buffer(this.context.stdin));
     const { text, diagnostics } = format(source);
-    if (diagnostics.length > 0) return this.#refuse(diagnostics);
+    const errors = [...files.problems, ...diagnostics];
+    if (errors.length > 0) return this.#refuse(errors);
     if (!this.check) this.print(text);
     return this.check && text !== source.text ? 1 : 0;
   }
 
   /** A file that cannot be formatted stops none of the others. */
-  #formatFile(file: string): FileOutcome {
+  async #formatFile(file: string): Promise<FileOutcome> {
     try {
-      return this.#rewrite(file);
+      return await this.#rewrite(file);
     } catch (error) {
       if (error instanceof CepError) return { file, changed: false, exitCode: reportError(error, this.context) };
       throw error;
     }
   }
 
-  #rewrite(file: string): FileOutcome {
+  async #rewrite(file: string): Promise<FileOutcome> {
     const files = new ProgramFiles();
     const source = files.main(file);
     const { text, diagnostics } = format(source);
     const errors = [...files.problems, ...diagnostics];
     if (errors.length > 0) return { file, changed: false, exitCode: this.#refuse(errors) };
     const changed = text !== source.text;
-    if (changed && !this.check) replaceFile(file, text);
+    if (changed && !this.check) await rewrite(file, text);
     return { file, changed, exitCode: 0 };
   }
 
@@ -83,15 +88,12 @@ export class FmtCommand extends ResultCommand {
   }
 }
 
-/** At no moment is there a half-written program; a link still points to its file. @throws CepError `io_error` */
-function replaceFile(path: string, text: string): void {
+/** A link still points to its file. @throws CepError `io_error` */
+async function rewrite(path: string, text: string): Promise<void> {
   try {
-    const target = realpathSync(path);
-    writeFileSync(`${target}.formatted`, text, { mode: statSync(target).mode });
-    renameSync(`${target}.formatted`, target);
+    const target = await realpath(path);
+    await replaceFile(target, text, (await stat(target)).mode);
   } catch (cause) {
-    throw new CepError('io_error', `program file '${path}' cannot be written: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    });
+    throw new CepError('io_error', `program file '${path}' cannot be written: ${fileReason(cause)}`, { cause });
   }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import type { Fields } from '../shared/events/event.ts';
@@ -7,21 +6,27 @@ import { timeLikeField } from '../shared/events/time-like.ts';
 import { check } from '../shared/language/checker/check.ts';
 import { SourceText } from '../shared/language/diagnostics/diagnostic.ts';
 import type { Plan } from '../shared/language/plan/plan.ts';
+import { ImportReader } from '../worker/runtime/programs/program-files.ts';
+import { mainName, type ProgramFolder } from '../worker/runtime/programs/program-folder.ts';
+import { BufferedOutput } from './buffered-output.ts';
 import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClientCommand } from './client/client-command.ts';
 import { type BatchOptions, type EventBatch, fileBatches, lastOffset, textBatches } from './client/event-batches.ts';
 import { outputData, outputText } from './client/output-text.ts';
-import type { InjectAnswer, ServerApi } from './client/server-api.ts';
+import type { InjectAnswer, PipelineEntry, ServerApi } from './client/server-api.ts';
 import { colorsFor } from './colors.ts';
 import { counted, thousands } from './counts.ts';
 import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
 import { isReadTwice, sourceName } from './event-files/event-source.ts';
+import { visible } from './event-text.ts';
 import { noteData, noteLines } from './explaining/input-notes.ts';
 import { emittingStreams, missingAlertsText, type StreamMiss, streamMisses, toldStreams } from './explaining/missing-alerts.ts';
 import { toldExplanation } from './explaining/told-explanation.ts';
+import { onLostOutput } from './lost-output.ts';
 import { EventProblems } from './simulation/event-problems.ts';
 import { Pace } from './simulation/pace.ts';
 import type { UntimedEvents } from './simulation/untimed-events.ts';
+import { wholeNumberIn } from './whole-number.ts';
 
 /** A server is asked why nothing came only where it has no more state than this to look at. */
 const EXPLAINED_STATE_BYTES_MAX = 4_194_304;
@@ -69,10 +74,16 @@ export class InjectCommand extends ClientCommand {
   protected override async ask(api: ServerApi): Promise<number> {
     const eventsMax = this.#batchSize();
     this.#requireOneSource();
+    // Where the alerts cannot be shown, the events are sent all the same.
+    const lost: { problem?: CepError | undefined } = {};
+    onLostOutput(this.context.stdout, (problem) => {
+      this.quiet = true;
+      lost.problem ??= problem;
+    });
     const pipeline = await api.pipeline(this.pipeline);
     const problems = new EventProblems('--event', (text) => this.note(text));
-    const plan = planOf(pipeline.source);
-    const schemas = new EventSchemas(plan?.events ?? []);
+    const plan = planOf(pipeline);
+    const schemas = plan === null ? new UnknownSchemas(pipeline.name) : new EventSchemas(plan.events);
     const totals: Totals = { accepted: 0, rejected: 0, alerts: 0, notes: new AnswerNotes(), untimed: 0, untimedSample: [] };
     const source = { ...eventSource(this), stdin: this.context.stdin };
     const options: BatchOptions = {
@@ -97,7 +108,9 @@ export class InjectCommand extends ClientCommand {
       await this.#show(answer);
     }
     const misses = totals.alerts > 0 || this.quiet || plan === null ? [] : await this.#misses(api, pipeline.id, plan);
-    return this.#report(totals, problems, misses);
+    const exitCode = this.#report(totals, problems, misses);
+    if (lost.problem !== undefined) throw lost.problem;
+    return exitCode;
   }
 
   /** How far back the offsets of a file begin, so that its last event has the time of now; ms. */
@@ -155,9 +168,7 @@ export class InjectCommand extends ClientCommand {
   }
 
   #batchSize(): number {
-    const size = /^\d{1,6}$/.test(this.batchSize) ? Number(this.batchSize) : 0;
-    if (size >= 1 && size <= BATCH_EVENTS_MAX) return size;
-    throw new CepError('usage_error', `--batch-size: expected a whole number from 1 to ${BATCH_EVENTS_MAX}, found '${this.batchSize}'`);
+    return wholeNumberIn('--batch-size', this.batchSize, [1, BATCH_EVENTS_MAX]);
   }
 
   async #send(api: ServerApi, id: string, file: string, batch: EventBatch): Promise<InjectAnswer> {
@@ -174,8 +185,10 @@ export class InjectCommand extends ClientCommand {
     if (this.quiet || outputs.length === 0) return;
     const { stdout, env } = this.context;
     const colors = colorsFor(stdout, env);
-    const text = outputs.map((output) => (this.json ? `${JSON.stringify(outputData(output))}\n` : outputText(output, colors))).join('');
-    if (!stdout.write(text)) await once(stdout, 'drain');
+    const shown = new BufferedOutput(stdout);
+    for (const output of outputs) shown.write(this.json ? `${JSON.stringify(outputData(output))}\n` : outputText(output, colors));
+    shown.flush();
+    await shown.ready();
   }
 
   #report(totals: Totals, problems: EventProblems, misses: readonly StreamMiss[]): number {
@@ -236,9 +249,33 @@ function untimedOf({ untimed: count, untimedSample }: Totals, timeField: string 
   return field === undefined ? undefined : { count, time: 'arrival', field, timeField };
 }
 
-/** The running program; null when this version cannot check it, as one that imports others. */
-function planOf(source: string): Plan | null {
-  return check(new SourceText('program', source)).plan;
+/** The running program, with the files that it imports as the server has them; null when this version cannot check it. */
+function planOf(program: PipelineEntry): Plan | null {
+  const folder: ProgramFolder = { path: null, refused: [] };
+  const { resolveImport } = new ImportReader(folder, program);
+  return check(new SourceText(mainName(folder, program.path), program.source), { resolveImport }).plan;
+}
+
+/** The types of a program that cannot be checked: what cannot be read without them is refused. */
+class UnknownSchemas extends EventSchemas {
+  readonly #program: string;
+
+  constructor(program: string) {
+    super([]);
+    this.#program = program;
+  }
+
+  override fieldNames(): never {
+    throw new CepError(
+      'validation_error',
+      `this version cannot check the program of '${visible(this.#program)}', so it does not know the fields of its events`,
+      { hint: 'name them, as in Type { field: value } or JSON lines' },
+    );
+  }
+
+  override fieldTypes(): never {
+    return this.fieldNames();
+  }
 }
 
 function problemOf({ events }: EventBatch, index: number, code: string, error: string) {

@@ -1,16 +1,16 @@
 /** The process `cep`: standard streams, arguments and environment in, exit code out. */
 import { Cli } from 'clipanion';
+import { byDefaultOnLostOutput } from './lost-output.ts';
+import { reportError } from './report-error.ts';
 import { runCli } from './run-cli.ts';
 
-/** Who reads our output may stop reading, as `head` does; then there is nothing left to do. */
-function endWhenReaderIsGone(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-}
+const context = Cli.defaultContext;
 
-process.stdout.on('error', endWhenReaderIsGone);
-process.stderr.on('error', endWhenReaderIsGone);
+byDefaultOnLostOutput(process.stdout, (problem) => process.exit(problem && reportError(problem, context)));
 
-void runCli(process.argv.slice(2), Cli.defaultContext).then((exitCode) => {
+// What is said there is no result: whoever works goes on when nobody hears of it.
+process.stderr.on('error', () => undefined);
+
+void runCli(process.argv.slice(2), context).then((exitCode) => {
   process.exitCode = exitCode;
 });

@@ -32,7 +32,7 @@ async function runCommand(words: string[], context: CliContext): Promise<number>
   try {
     return await cli.run(cli.process(words, context), context);
   } catch (error) {
-    throw usageErrorOf(error, meantBy(words, cli.definitions())) ?? error;
+    throw usageErrorOf(error, words, meantBy(words, cli.definitions())) ?? error;
   }
 }
 

@@ -1,9 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Config } from '../shared/config/config.ts';
-import type { ConfigName } from '../shared/config/keys.ts';
+import { pathSetting } from './setting-values.ts';
 
-/** Settings that name a file which holds a secret. Of credentials a file that others can read is refused where it is read. */
-const namesOfSecretFiles: readonly ConfigName[] = ['server.api_key_file', 'server.tls_key', 'client.api_key_file'];
 const forOthers = 0o077;
 
 export interface OpenFile {
@@ -12,10 +10,10 @@ export interface OpenFile {
   readonly mode: string;
 }
 
-/** Of the files with secrets that the settings name: those that others than their owner can read. */
+/** Of the files with secrets that the settings name: those that others can read, not their owner alone. Such credentials are refused where they are read. */
 export async function openSecretFiles(config: Config): Promise<readonly OpenFile[]> {
-  const paths = namesOfSecretFiles.flatMap((name) => config.get(name) ?? []).map(String);
-  return (await Promise.all(paths.map(openFile))).flat();
+  const paths = [config.get('server.api_key_file'), config.get('server.tls_key'), pathSetting(config, 'client.api_key_file')];
+  return (await Promise.all(paths.flatMap((path) => (path === undefined ? [] : openFile(path))))).flat();
 }
 
 /** What cannot be looked at is reported by whoever reads it. */

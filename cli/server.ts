@@ -1,6 +1,7 @@
 import { Command, Option } from 'clipanion';
 import type { ConfigName } from '../shared/config/keys.ts';
 import { CepCommand } from './command.ts';
+import { onLostOutput } from './lost-output.ts';
 import { serve } from './serving/serve.ts';
 import { readServerSettings } from './serving/server-settings.ts';
 
@@ -64,6 +65,7 @@ export class ServerCommand extends CepCommand {
   override async run(): Promise<number> {
     const settings = await readServerSettings(await this.loadConfig(this.#flags()), this.configFile());
     const { stdout, stderr } = this.context;
+    onLostOutput(stdout, () => undefined); // What connectors of the console write is lost; the others go on.
     return await serve(settings, { stdout, stderr, signals: process });
   }
 

@@ -1,4 +1,5 @@
 /** What the text of a setting stands for. */
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Config, ConfigOrigin } from '../shared/config/config.ts';
 import type { ConfigName } from '../shared/config/keys.ts';
 import { CepError } from '../shared/errors/error.ts';
@@ -14,6 +15,14 @@ export function settingError(config: Config, name: ConfigName, problem: (where: 
   const setting = config.settings.find(({ key }) => key.name === name);
   const code = setting?.origin === 'flag' ? 'usage_error' : 'config_error';
   return new CepError(code, problem(setting?.where ?? name), hint === undefined ? {} : { hint });
+}
+
+/** A path of a client in a configuration file is relative to the folder of that file, every other to the current folder. */
+export function pathSetting(config: Config, name: 'client.api_key_file' | 'client.tls_ca'): string | undefined {
+  const path = config.get(name);
+  const setting = config.settings.find(({ key }) => key.name === name);
+  if (path === undefined || setting?.origin !== 'file' || isAbsolute(path)) return path;
+  return join(dirname(setting.where ?? ''), path);
 }
 
 /** Milliseconds of a setting that is a time. @throws CepError `usage_error` or `config_error` */

@@ -3,13 +3,14 @@ import { CepError } from '../shared/errors/error.ts';
 import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
 
 /**
- * The argument parser's complaint as our own error, or undefined when the error is something else.
+ * The argument parser's complaint about words as our own error, or undefined when the error is something else.
  * `definitions` are those of the commands that were meant.
  */
-export function usageErrorOf(error: unknown, definitions: readonly Definition[]): CepError | undefined {
+export function usageErrorOf(error: unknown, words: readonly string[], definitions: readonly Definition[]): CepError | undefined {
   if (!(error instanceof Error && 'clipanion' in error)) return undefined;
   const [reason = ''] = error.message.split('\n');
-  const unknownOption = /^Unsupported option name \("(.*?)"\)/.exec(reason)?.[1];
+  const isIncomplete = reason.startsWith('Command not found');
+  const unknownOption = isIncomplete ? unknownOf(words, definitions) : /^Unsupported option name \("(.*?)"\)/.exec(reason)?.[1];
   if (unknownOption !== undefined) return unknownOptionError(unknownOption, definitions);
   const extra = /^Extraneous positional argument \("(.*?)"\)/.exec(reason)?.[1];
   const meant = extra === undefined ? undefined : optionFor(extra, definitions);
@@ -28,7 +29,7 @@ function complaint(reason: string, extra: string | undefined, definitions: reado
 
 /** How a file that stands alone is named, where the command takes such files by an option. */
 function optionFor(path: string, definitions: readonly Definition[]): string | undefined {
-  const known = new Set(definitions.flatMap(({ options }) => options.flatMap(({ definition }) => namesOf(definition))));
+  const known = new Set(optionsOf(definitions));
   if (path.endsWith('.vpl')) {
     const option = known.has('--program') ? '-p' : known.has('--code') ? '-f' : undefined;
     return option && `a program is named by ${option}: ${option} ${path}`;
@@ -48,12 +49,21 @@ function needsOf([only, ...others]: readonly Definition[]): string {
   return others.length > 0 || needed.length === 0 ? '' : `: expected ${needed.join(' and ')}`;
 }
 
+/** The first option that none of the commands has: the parser looks at options only where the command has all its words. */
+function unknownOf(words: readonly string[], definitions: readonly Definition[]): string | undefined {
+  const known = new Set(optionsOf(definitions));
+  return words.map((word) => word.replace(/=.*/s, '')).find((word) => /^--?[^-]/.test(word) && !known.has(word));
+}
+
 function unknownOptionError(option: string, definitions: readonly Definition[]): CepError {
-  const known = definitions.flatMap(({ options }) => options.flatMap(({ definition }) => namesOf(definition)));
-  const nearest = nearestName(option, known);
+  const nearest = nearestName(option, optionsOf(definitions));
   return new CepError('usage_error', `unknown option '${option}'`, {
     hint: nearest === undefined ? 'the options are listed by --help' : `did you mean '${nearest}'?`,
   });
+}
+
+function optionsOf(definitions: readonly Definition[]): readonly string[] {
+  return definitions.flatMap(({ options }) => options.flatMap(({ definition }) => namesOf(definition)));
 }
 
 /** `-f,--format #0` as `['-f', '--format']`. */

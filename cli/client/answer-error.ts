@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
+import { asked, type ClientSettings } from './client-settings.ts';
 
 /** An answer as it came. */
 export interface RawAnswer {
@@ -15,10 +16,30 @@ export interface Refusal {
   readonly isUndone: boolean;
 }
 
-/** The error that an answer says; `url` of the server, for messages. */
-export function refusalOf(answer: RawAnswer, url: string): Refusal {
+/** What was asked, for messages. */
+type Endpoint = Pick<ClientSettings, 'url' | 'urlSetting'>;
+
+/** What is known of an answer that is a success: it is a list, or has these members. */
+export type Expected = 'list' | readonly string[];
+
+/** The value of an answer that is a success. @throws CepError when it is none of ours */
+export function successOf(answer: RawAnswer, expected: Expected, endpoint: Endpoint): unknown {
+  const value = jsonOf(answer.body);
+  const isOurs = expected === 'list' ? Array.isArray(value) : expected.every((name) => hasMember(value, name));
+  if (isOurs && value !== undefined) return value;
+  const isOfCoordinator = endpoint.urlSetting !== 'client.coordinator' && hasMember(value, 'role') && value.role === 'coordinator';
+  if (isOfCoordinator) throw new CepError('runtime_error', `${endpoint.url} is a coordinator`, { hint: 'cep cluster status' });
+  throw foreignAnswer(answer, endpoint);
+}
+
+function hasMember<Name extends string>(value: unknown, name: Name): value is { readonly [N in Name]: unknown } {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+}
+
+/** The error that an answer says. */
+export function refusalOf(answer: RawAnswer, endpoint: Endpoint): Refusal {
   const envelope = envelopeOf(answer.body);
-  if (envelope === undefined) return { error: foreignAnswer(answer, url), isUndone: false };
+  if (envelope === undefined) return { error: foreignAnswer(answer, endpoint), isUndone: false };
   const { error: message, code, hint, details, request_id: requestId } = envelope;
   const isKnown = Object.hasOwn(errorCodes, code);
   const ownHint = hints[code] ?? (code === 'internal_error' ? `the log of the server has the cause under request ${requestId}` : hint);
@@ -56,24 +77,30 @@ interface Envelope {
 }
 
 function envelopeOf(body: string): Envelope | undefined {
+  const value = jsonOf(body);
+  const isOurs = hasMember(value, 'error') && hasMember(value, 'code');
+  return isOurs && typeof value.error === 'string' && typeof value.code === 'string' ? (value as unknown as Envelope) : undefined;
+}
+
+/** Undefined when it is no JSON. */
+function jsonOf(body: string): unknown {
   try {
-    const value: unknown = JSON.parse(body);
-    const isOurs = typeof value === 'object' && value !== null && 'error' in value && 'code' in value;
-    return isOurs && typeof value.error === 'string' && typeof value.code === 'string' ? (value as Envelope) : undefined;
+    return JSON.parse(body);
   } catch {
-    return undefined; // Not JSON: not from a server of ours.
+    return undefined;
   }
 }
 
-function foreignAnswer({ status, headers }: RawAnswer, url: string): CepError {
+function foreignAnswer({ status, headers }: RawAnswer, { url, urlSetting = 'client.server' }: Endpoint): CepError {
+  const { what, option, variable } = asked[urlSetting];
   const location = headers['location'];
   if (status >= 300 && status < 400 && typeof location === 'string') {
     return new CepError('runtime_error', `${url} answers with status ${status} and sends to ${location}`, {
-      hint: 'name the server that it sends to with --server',
+      hint: `name the ${what} that it sends to with ${option}`,
     });
   }
-  return new CepError('runtime_error', `what answers at ${url} is no cep server: status ${status} without an error of ours`, {
-    hint: 'check --server, CEP_SERVER, and proxies on the way',
+  return new CepError('runtime_error', `what answers at ${url} is no cep ${what}: status ${status} without an answer of ours`, {
+    hint: `check ${option}, ${variable}, and proxies on the way`,
   });
 }
 

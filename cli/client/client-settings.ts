@@ -1,11 +1,9 @@
-import { dirname, isAbsolute, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Config } from '../../shared/config/config.ts';
-import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
 import { readInterval } from '../interval.ts';
-import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
+import { intervalSetting, originOf, pathSetting, readKeyFile, settingError } from '../setting-values.ts';
 
 /** Which server a client command talks to, and how. */
 export interface ClientSettings {
@@ -28,6 +26,12 @@ interface ClientDefaults {
   /** How long it waits for an answer where no setting says it. @default that of the setting */
   readonly timeoutUnset?: string;
 }
+
+/** How the settings that say whom a command asks are called elsewhere. */
+export const asked: Readonly<Record<UrlSetting, { readonly what: string; readonly option: string; readonly variable: string }>> = {
+  'client.server': { what: 'server', option: '--server', variable: 'CEP_SERVER' },
+  'client.coordinator': { what: 'coordinator', option: '--coordinator', variable: 'CEP_COORDINATOR_URL' },
+};
 
 /**
  * Reads what the settings of a client name.
@@ -88,12 +92,4 @@ export async function readAuthority(path: string): Promise<string> {
   } catch (cause) {
     throw new CepError('config_error', `TLS authority '${path}' cannot be used: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** A path of a configuration file is relative to the folder of that file, every other to the current folder. */
-function pathSetting(config: Config, name: Extract<ConfigName, 'client.api_key_file' | 'client.tls_ca'>): string | undefined {
-  const path = config.get(name);
-  const setting = config.settings.find(({ key }) => key.name === name);
-  if (path === undefined || setting?.origin !== 'file' || isAbsolute(path)) return path;
-  return join(dirname(setting.where ?? ''), path);
 }

@@ -16,6 +16,7 @@ import type {
 } from '../../shared/protocol/cluster.ts';
 import type { groupBatchInjectedSchema } from '../../shared/protocol/cluster-events.ts';
 import type { HttpClient } from './http-client.ts';
+import type { Members } from './server-api.ts';
 
 export type ClusterHealthAnswer = Static<typeof clusterHealthSchema>;
 export type WorkerEntry = Static<typeof workerSchema>;
@@ -37,7 +38,7 @@ export class ClusterApi {
   }
 
   health(): Promise<ClusterHealthAnswer> {
-    return this.#get('/health');
+    return this.#get('/health', ['workers']);
   }
 
   /** All of them, in the order in which they registered. */
@@ -47,12 +48,16 @@ export class ClusterApi {
 
   /** @throws CepError `worker_not_found` */
   worker(id: string): Promise<WorkerEntry> {
-    return this.#get(`${cluster}/workers/${encodeURIComponent(id)}`);
+    return this.#get(`${cluster}/workers/${encodeURIComponent(id)}`, ['id']);
   }
 
   /** Waits at the coordinator. @throws CepError `drain_incomplete` when some could not be moved */
   drain(id: string, timeoutSecs: number | undefined): Promise<Static<typeof drainedSchema>> {
-    return this.#post(`${cluster}/workers/${encodeURIComponent(id)}/drain`, timeoutSecs === undefined ? {} : { timeout_secs: timeoutSecs });
+    return this.#post(
+      `${cluster}/workers/${encodeURIComponent(id)}/drain`,
+      ['worker_id'],
+      timeoutSecs === undefined ? {} : { timeout_secs: timeoutSecs },
+    );
   }
 
   /** All of them, oldest first. */
@@ -75,21 +80,21 @@ export class ClusterApi {
 
   /** `document`: JSON text of the group. Without `waits` it is answered before its pipelines run. */
   deploy(document: string, waits: boolean): Promise<GroupEntry> {
-    return this.#send('POST', `${cluster}/pipeline-groups?wait=${waits}`, document);
+    return this.#send('POST', `${cluster}/pipeline-groups?wait=${waits}`, ['id'], document);
   }
 
   update(id: string, document: string, waits: boolean): Promise<GroupEntry> {
-    return this.#send('PUT', `${cluster}/pipeline-groups/${encodeURIComponent(id)}?wait=${waits}`, document);
+    return this.#send('PUT', `${cluster}/pipeline-groups/${encodeURIComponent(id)}?wait=${waits}`, ['id'], document);
   }
 
   remove(id: string): Promise<Static<typeof tornDownSchema>> {
-    return this.#http.request({ method: 'DELETE', path: `${cluster}/pipeline-groups/${encodeURIComponent(id)}` });
+    return this.#http.request({ method: 'DELETE', path: `${cluster}/pipeline-groups/${encodeURIComponent(id)}`, expected: ['torn_down'] });
   }
 
   /** `eventsText`: lines of an `.evt` file. */
   inject(id: string, eventsText: string, pipeline: string | undefined): Promise<GroupInjectAnswer> {
     const body = { events_text: eventsText, ...(pipeline === undefined ? {} : { pipeline }) };
-    return this.#post(`${cluster}/pipeline-groups/${encodeURIComponent(id)}/inject-batch`, body);
+    return this.#post(`${cluster}/pipeline-groups/${encodeURIComponent(id)}/inject-batch`, ['accepted'], body);
   }
 
   /** All of them, the newest last. */
@@ -100,44 +105,45 @@ export class ClusterApi {
   /** To the worker that new pipelines would get when none is named. */
   migrate(group: string, pipeline: string, to: string | undefined): Promise<MigrationEntry> {
     const path = `${cluster}/pipelines/${encodeURIComponent(group)}/${encodeURIComponent(pipeline)}/migrate`;
-    return this.#post(path, to === undefined ? {} : { target_worker_id: to });
+    return this.#post(path, ['id'], to === undefined ? {} : { target_worker_id: to });
   }
 
   rebalance(): Promise<{ readonly migrations: readonly MigrationEntry[] }> {
-    return this.#post(`${cluster}/rebalance`);
+    return this.#post(`${cluster}/rebalance`, ['migrations']);
   }
 
   scaling(): Promise<ScalingAnswer> {
-    return this.#get(`${cluster}/scaling`);
+    return this.#get(`${cluster}/scaling`, ['action']);
   }
 
   /** As the leader has heard it. */
   metrics(): Promise<ClusterMetricsAnswer> {
-    return this.#get(`${cluster}/metrics`);
+    return this.#get(`${cluster}/metrics`, ['totals']);
   }
 
   topology(): Promise<TopologyAnswer> {
-    return this.#get(`${cluster}/topology`);
+    return this.#get(`${cluster}/topology`, ['workers']);
   }
 
-  #get<T>(path: string): Promise<T> {
-    return this.#http.request({ method: 'GET', path });
+  #get<T>(path: string, expected: Members<T>): Promise<T> {
+    return this.#http.request({ method: 'GET', path, expected });
   }
 
-  #post<T>(path: string, body?: object): Promise<T> {
-    return this.#send('POST', path, body === undefined ? undefined : JSON.stringify(body));
+  #post<T>(path: string, expected: Members<T>, body?: object): Promise<T> {
+    return this.#send('POST', path, expected, body === undefined ? undefined : JSON.stringify(body));
   }
 
   /** With a key, so that it can be repeated. */
-  #send<T>(method: 'POST' | 'PUT', path: string, body: string | undefined): Promise<T> {
-    return this.#http.request({ method, path, ...(body === undefined ? {} : { body }), idempotencyKey: randomUUID() });
+  #send<T>(method: 'POST' | 'PUT', path: string, expected: Members<T>, body: string | undefined): Promise<T> {
+    return this.#http.request({ method, path, expected, ...(body === undefined ? {} : { body }), idempotencyKey: randomUUID() });
   }
 
   /** Every entry of a list that comes in pages, without members around it. */
   async #all<Entry>(path: string): Promise<Entry[]> {
     const all: Entry[] = [];
     for (;;) {
-      const page = await this.#get<readonly Entry[]>(`${path}?limit=${limits.pageEntriesMax}&offset=${all.length}`);
+      const asked = `${path}?limit=${limits.pageEntriesMax}&offset=${all.length}`;
+      const page = await this.#http.request<readonly Entry[]>({ method: 'GET', path: asked, expected: 'list' });
       all.push(...page);
       if (page.length < limits.pageEntriesMax) return all;
     }

@@ -4,7 +4,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../shared/security/network-policy.ts';
-import { type RawAnswer, refusalOf } from './answer-error.ts';
+import { type Expected, type RawAnswer, refusalOf, successOf } from './answer-error.ts';
 import type { ClientSettings } from './client-settings.ts';
 import { transportFailure } from './transport-error.ts';
 
@@ -25,6 +25,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Makes a POST one that can be repeated: the server answers a repeat with the first answer. */
   readonly idempotencyKey?: string;
+  /** What an answer of ours is. @default anything that is JSON */
+  readonly expected?: Expected;
   /** False: an answer that puts off is given at once. @default true */
   readonly isPatient?: boolean;
 }
@@ -67,7 +69,7 @@ export class HttpClient {
     let refusedMs = 0;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request, attempt);
-      if ('answer' in outcome) return this.#json(outcome.answer) as T;
+      if ('answer' in outcome) return successOf(outcome.answer, request.expected ?? [], this.#settings) as T;
       const { error, pauseMs } = outcome;
       if (pauseMs === undefined || refusedMs + pauseMs > REFUSED_MS_MAX) throw error;
       refusedMs += pauseMs;
@@ -89,7 +91,7 @@ export class HttpClient {
         silenceMs: STREAM_SILENCE_MS_MAX,
         signal,
       });
-      if (statusCode !== 200) throw refusalOf({ status: statusCode, headers: answered, body: await body.text() }, this.url).error;
+      if (statusCode !== 200) throw refusalOf({ status: statusCode, headers: answered, body: await body.text() }, this.#settings).error;
       yield* body;
     } catch (cause) {
       throw cause instanceof CepError ? cause : transportFailure(cause, this.#settings).error;
@@ -106,7 +108,7 @@ export class HttpClient {
     try {
       const answer = await this.#send(request);
       if (answer.status >= 200 && answer.status < 300) return { answer };
-      const { error, isUndone } = refusalOf(answer, this.url);
+      const { error, isUndone } = refusalOf(answer, this.#settings);
       if (isUndone) return { error, pauseMs: request.isPatient === false ? undefined : (error.retryAfterSeconds ?? 1) * 1000 };
       return { error, pauseMs: isOfProxy(answer.status) ? lostPauseMs : undefined };
     } catch (cause) {
@@ -135,14 +137,6 @@ export class HttpClient {
   #headers(): Record<string, string> {
     const { apiKey } = this.#settings;
     return { 'user-agent': `cep/${manifest.version}`, ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) };
-  }
-
-  #json(answer: RawAnswer): unknown {
-    try {
-      return JSON.parse(answer.body);
-    } catch {
-      throw refusalOf(answer, this.url).error;
-    }
   }
 }
 

@@ -74,6 +74,9 @@ export interface Injection {
   readonly hasOutputs: boolean;
 }
 
+/** Some members of an answer by which it is known. */
+export type Members<T> = readonly (keyof T & string)[];
+
 /** What client commands ask a server for. Every method throws the `CepError` of what the server refuses. */
 export class ServerApi {
   readonly http: HttpClient;
@@ -88,12 +91,12 @@ export class ServerApi {
 
   deploy({ name, program, labels, isWatched = false }: Deployment): Promise<DeployedAnswer> {
     const body = { name, ...program, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(isWatched && { watched: true }) };
-    return this.#post('/api/v1/pipelines', JSON.stringify(body));
+    return this.#post('/api/v1/pipelines', ['id'], JSON.stringify(body));
   }
 
   /** What the server says of a program, which it does not keep. */
   validate(program: SentProgram): Promise<ValidationAnswer> {
-    return this.http.request({ method: 'POST', path: '/api/v1/validate', body: JSON.stringify(program) });
+    return this.#once('POST', '/api/v1/validate', ['diagnostics'], JSON.stringify(program));
   }
 
   /** All of them, oldest first. */
@@ -104,7 +107,7 @@ export class ServerApi {
   /** The pipeline with this id, else the one with this name. @throws CepError `pipeline_not_found` */
   async pipeline(idOrName: string): Promise<PipelineEntry> {
     try {
-      return await this.#get(pathOf(idOrName));
+      return await this.#get(pathOf(idOrName), ['id', 'name']);
     } catch (error) {
       if (!(error instanceof CepError && error.code === 'pipeline_not_found')) throw error;
       const all = await this.pipelines();
@@ -115,80 +118,80 @@ export class ServerApi {
   }
 
   metrics(id: string): Promise<PipelineMetricsAnswer> {
-    return this.#get(`${pathOf(id)}/metrics`);
+    return this.#get(`${pathOf(id)}/metrics`, ['streams']);
   }
 
   topology(id: string): Promise<TopologyAnswer> {
-    return this.#get(`${pathOf(id)}/topology`);
+    return this.#get(`${pathOf(id)}/topology`, ['nodes']);
   }
 
   /** What the pipelines of the tenant have counted; of more than one page the first. */
   allMetrics(): Promise<TenantMetricsAnswer> {
-    return this.#get(`/api/v1/metrics?limit=${limits.pageEntriesMax}`);
+    return this.#get(`/api/v1/metrics?limit=${limits.pageEntriesMax}`, ['pipelines', 'totals']);
   }
 
   remove(id: string): Promise<Static<typeof deletedSchema>> {
-    return this.http.request({ method: 'DELETE', path: pathOf(id) });
+    return this.#once('DELETE', pathOf(id), ['deleted']);
   }
 
   reload(id: string, { program, isDryRun, acceptsReset }: Reload): Promise<ReloadPlan> {
-    return this.#post(`${pathOf(id)}/reload`, JSON.stringify({ ...program, dry_run: isDryRun, accept_reset: acceptsReset }));
+    return this.#post(`${pathOf(id)}/reload`, ['reloaded'], JSON.stringify({ ...program, dry_run: isDryRun, accept_reset: acceptsReset }));
   }
 
   /** A pipeline that is stopped already stays so. */
   stop(id: string): Promise<PipelineEntry> {
-    return this.#post(`${pathOf(id)}/stop`);
+    return this.#post(`${pathOf(id)}/stop`, ['id']);
   }
 
   start(id: string): Promise<PipelineEntry> {
-    return this.#post(`${pathOf(id)}/start`);
+    return this.#post(`${pathOf(id)}/start`, ['id']);
   }
 
   /** Whether its alerts are kept with the events that made them, from now on. */
   watch(id: string, enabled: boolean): Promise<PipelineEntry> {
-    return this.#post(`${pathOf(id)}/watch`, JSON.stringify({ enabled }));
+    return this.#post(`${pathOf(id)}/watch`, ['id'], JSON.stringify({ enabled }));
   }
 
   /** The newest so many, of all pipelines or of one. */
   async alerts(limit: number, pipelineId?: string): Promise<readonly AlertAnswer[]> {
     const query = queryOf({ limit: String(limit), pipeline_id: pipelineId });
-    return (await this.#get<{ readonly alerts: readonly AlertAnswer[] }>(`/api/v1/alerts${query}`)).alerts;
+    return (await this.#get<{ readonly alerts: readonly AlertAnswer[] }>(`/api/v1/alerts${query}`, ['alerts'])).alerts;
   }
 
   alert(id: string, sequence: number): Promise<OneAlertAnswer> {
-    return this.#get(`${pathOf(id)}/alerts/${sequence}`);
+    return this.#get(`${pathOf(id)}/alerts/${sequence}`, ['causes']);
   }
 
   checkpoint(id: string): Promise<CheckpointAnswer> {
-    return this.#post(`${pathOf(id)}/checkpoint`);
+    return this.#post(`${pathOf(id)}/checkpoint`, ['checkpoint']);
   }
 
   /** `document`: JSON text as `checkpoint` gave it. Sent once: a repeat would undo what came in between. */
   restore(id: string, document: string): Promise<RestoreAnswer> {
-    return this.http.request({ method: 'POST', path: `${pathOf(id)}/restore`, body: document });
+    return this.#once('POST', `${pathOf(id)}/restore`, ['restored'], document);
   }
 
   /** The oldest so many, and how many there are. */
   deadLetters(id: string, limit: number, choice: LetterChoice = {}): Promise<DeadLettersAnswer> {
-    return this.#get(`${pathOf(id)}/dlq${queryOf({ limit: String(limit), ...choice })}`);
+    return this.#get(`${pathOf(id)}/dlq${queryOf({ limit: String(limit), ...choice })}`, ['entries', 'total']);
   }
 
   replayDeadLetters(id: string, choice: LetterChoice = {}): Promise<Static<typeof replayedSchema>> {
-    return this.http.request({ method: 'POST', path: `${pathOf(id)}/dlq/replay${queryOf(choice)}` });
+    return this.#once('POST', `${pathOf(id)}/dlq/replay${queryOf(choice)}`, ['replayed']);
   }
 
   clearDeadLetters(id: string, choice: LetterChoice = {}): Promise<Static<typeof clearedSchema>> {
-    return this.http.request({ method: 'DELETE', path: `${pathOf(id)}/dlq${queryOf(choice)}` });
+    return this.#once('DELETE', `${pathOf(id)}/dlq${queryOf(choice)}`, ['cleared']);
   }
 
   /** Why a stream gave what it gave, as JSON. */
   explain(id: string, stream: string): Promise<Readonly<Record<string, unknown>>> {
-    return this.#get(`${pathOf(id)}/explain?stream=${encodeURIComponent(stream)}`);
+    return this.#get(`${pathOf(id)}/explain?stream=${encodeURIComponent(stream)}`, []);
   }
 
   inject(id: string, { lines, isDurable, hasOutputs }: Injection): Promise<InjectAnswer> {
     const path = `${pathOf(id)}/events-batch?durable=${isDurable}&outputs=${hasOutputs}`;
-    return this.#post(path, lines, 'application/x-ndjson');
+    return this.#post(path, ['accepted', 'errors'], lines, 'application/x-ndjson');
   }
 
   /** The bytes of the stream of outputs; `after` resumes behind that sequence number. */
@@ -198,7 +201,7 @@ export class ServerApi {
   }
 
   usage(): Promise<UsageAnswer> {
-    return this.#get('/api/v1/usage');
+    return this.#get('/api/v1/usage', ['quota']);
   }
 
   /** All of them, oldest first. */
@@ -219,50 +222,54 @@ export class ServerApi {
   }
 
   backUp(): Promise<Static<typeof backupSchema>> {
-    return this.#post('/api/v1/backups');
+    return this.#post('/api/v1/backups', ['path']);
   }
 
   createTenant(tenant: TenantRequest): Promise<NewTenant> {
-    return this.#post('/api/v1/tenants', JSON.stringify(tenant));
+    return this.#post('/api/v1/tenants', ['api_key'], JSON.stringify(tenant));
   }
 
   removeTenant(id: string): Promise<Static<typeof deletedSchema>> {
-    return this.http.request({ method: 'DELETE', path: `/api/v1/tenants/${encodeURIComponent(id)}` });
+    return this.#once('DELETE', `/api/v1/tenants/${encodeURIComponent(id)}`, ['deleted']);
   }
 
   raftStatus(): Promise<RaftStatusAnswer> {
-    return this.#get('/api/v1/cluster/raft/status');
+    return this.#get('/api/v1/cluster/raft/status', ['nodes']);
   }
 
   addMember(id: number, url: string): Promise<Static<typeof memberAddedSchema>> {
-    return this.#post('/api/v1/cluster/raft/members', JSON.stringify({ id, url }));
+    return this.#post('/api/v1/cluster/raft/members', ['id'], JSON.stringify({ id, url }));
   }
 
   promoteMember(id: number): Promise<Static<typeof memberAddedSchema>> {
-    return this.#post(`/api/v1/cluster/raft/members/${id}/promote`);
+    return this.#post(`/api/v1/cluster/raft/members/${id}/promote`, ['id']);
   }
 
   removeMember(id: number): Promise<Static<typeof memberRemovedSchema>> {
-    return this.http.request({ method: 'DELETE', path: `/api/v1/cluster/raft/members/${id}` });
+    return this.#once('DELETE', `/api/v1/cluster/raft/members/${id}`, ['removed']);
   }
 
   /** To the member with most entries when none is named. Sent once: a repeat could hand on what the first has handed over. */
   transferLeadership(to: number | undefined): Promise<Static<typeof transferredSchema>> {
     const body = JSON.stringify(to === undefined ? {} : { to });
-    return this.http.request({ method: 'POST', path: '/api/v1/cluster/raft/transfer', body });
+    return this.#once('POST', '/api/v1/cluster/raft/transfer', ['leader_id'], body);
   }
 
   health(): Promise<HealthAnswer> {
-    return this.#get('/health');
+    return this.#get('/health', ['version', 'uptime_seconds']);
   }
 
   /** @throws CepError `not_ready` at once, when requests are refused at the moment */
   readiness(): Promise<ReadyAnswer> {
-    return this.http.request({ method: 'GET', path: '/ready', isPatient: false });
+    return this.http.request({ method: 'GET', path: '/ready', isPatient: false, expected: ['pipelines'] });
   }
 
-  #get<T>(path: string): Promise<T> {
-    return this.http.request({ method: 'GET', path });
+  #get<T>(path: string, expected: Members<T>): Promise<T> {
+    return this.http.request({ method: 'GET', path, expected });
+  }
+
+  #once<T>(method: 'POST' | 'DELETE', path: string, expected: Members<T>, body?: string): Promise<T> {
+    return this.http.request({ method, path, expected, ...(body === undefined ? {} : { body }) });
   }
 
   /** Every entry of a list that comes in pages. */
@@ -271,6 +278,7 @@ export class ServerApi {
     for (;;) {
       const page = await this.#get<{ readonly [N in Name]: readonly Entry[] } & { readonly total: number }>(
         `${path}?limit=${limits.pageEntriesMax}&offset=${all.length}`,
+        [name, 'total'],
       );
       all.push(...page[name]);
       if (page[name].length === 0 || all.length >= page.total) return all;
@@ -278,8 +286,8 @@ export class ServerApi {
   }
 
   /** Can be repeated: the server knows the key, or the request asks for what may be done twice. */
-  #post<T>(path: string, body?: string, contentType?: string): Promise<T> {
-    const request = { method: 'POST', path, ...(body === undefined ? {} : { body }), idempotencyKey: randomUUID() } as const;
+  #post<T>(path: string, expected: Members<T>, body?: string, contentType?: string): Promise<T> {
+    const request = { method: 'POST', path, expected, ...(body === undefined ? {} : { body }), idempotencyKey: randomUUID() } as const;
     return this.http.request(contentType === undefined ? request : { ...request, contentType });
   }
 }

@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { CepError } from '../../shared/errors/error.ts';
 import { durationText } from '../../shared/events/time-text.ts';
-import type { ClientSettings } from './client-settings.ts';
+import { asked, type ClientSettings } from './client-settings.ts';
 
 type Endpoint = Pick<ClientSettings, 'url' | 'timeoutMs' | 'urlSetting'>;
 
@@ -42,16 +42,17 @@ function codeOf(cause: unknown): string {
   return codeOf(several?.[0] ?? deeper);
 }
 
-const startOne = ({ urlSetting }: Endpoint): string =>
-  urlSetting === 'client.coordinator'
-    ? "start one with 'cep coordinator', or name another with --coordinator or CEP_COORDINATOR_URL"
-    : "start one with 'cep server', or name another with --server or CEP_SERVER";
-const checkName = (): string => 'check --server, CEP_SERVER and the configuration file';
+const startOne = ({ urlSetting = 'client.server' }: Endpoint): string => {
+  const { what, option, variable } = asked[urlSetting];
+  return `start one with 'cep ${what}', or name another with ${option} or ${variable}`;
+};
+const checkName = ({ urlSetting = 'client.server' }: Endpoint): string =>
+  `check ${asked[urlSetting].option}, ${asked[urlSetting].variable} and the configuration file`;
 const secureUrl = ({ url }: Endpoint): string =>
   url.startsWith('http:') ? `if the server has TLS, its URL begins with https: ${url.replace('http:', 'https:')}` : 'try again';
 
 const unreachable = (reason: string): Explanation => ({
-  message: ({ url, urlSetting }) => `no ${urlSetting === 'client.coordinator' ? 'coordinator' : 'server'} answers at ${url}: ${reason}`,
+  message: ({ url, urlSetting = 'client.server' }) => `no ${asked[urlSetting].what} answers at ${url}: ${reason}`,
   hint: startOne,
 });
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from 'clipanion';
+import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { intervalProblem, readInterval } from '../interval.ts';
 
@@ -32,7 +33,9 @@ export async function askUntil<T>(waitMs: number, ask: () => Promise<T>, isGood:
   }
 }
 
-/** A wrong key stays wrong. */
+/** A wrong key stays wrong, and so does what is asked of another service. */
+const lasting: readonly ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'forbidden', 'not_found', 'config_error', 'usage_error'];
+
 function isPassing(error: unknown): boolean {
-  return error instanceof CepError && !['unauthorized', 'forbidden', 'config_error', 'usage_error'].includes(error.code);
+  return error instanceof CepError && !lasting.includes(error.code);
 }

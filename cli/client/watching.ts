@@ -42,7 +42,9 @@ export async function watch<Look extends object>(watched: Watched<Look>, options
   if (intervalMs === undefined) throw new CepError('usage_error', intervalProblem('--interval', interval));
   const countMax = count === undefined ? Infinity : wholeNumber('--count', count, 1);
   return runUntilInterrupted(async (interrupt) => {
-    let before = await watched.look();
+    const first = await unlessEnded(watched.look(), interrupt);
+    if (first === undefined) return 0;
+    let before = first;
     const shown = (await onScreen(watched, options)) ?? asText(watched, options);
     const end = shown.quit === undefined ? interrupt : AbortSignal.any([interrupt, shown.quit]);
     try {
@@ -64,17 +66,25 @@ export async function watch<Look extends object>(watched: Watched<Look>, options
 
 /** Undefined when the server is away, which is said, and when it is to end meanwhile. */
 async function lookAgain<Look>({ look }: Watched<Look>, shown: Shown<Look>, end: AbortSignal): Promise<Look | undefined> {
-  const done = new AbortController();
-  const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined), { signal: done.signal }));
   const silence = setTimeout(() => shown.away('the server does not answer; waiting for it'), SILENT_MS);
   try {
-    return await Promise.race([look(), ended]);
+    return await unlessEnded(look(), end);
   } catch (error) {
     if (!(error instanceof CepError) || error.code !== 'runtime_error') throw error;
     shown.away(`${error.message}; trying again`);
     return undefined;
   } finally {
     clearTimeout(silence);
+  }
+}
+
+/** Undefined when it is to end meanwhile. */
+async function unlessEnded<Look>(look: Promise<Look>, end: AbortSignal): Promise<Look | undefined> {
+  const done = new AbortController();
+  const ended = new Promise<undefined>((resolve) => end.addEventListener('abort', () => resolve(undefined), { signal: done.signal }));
+  try {
+    return await Promise.race([look, ended]);
+  } finally {
     done.abort();
   }
 }

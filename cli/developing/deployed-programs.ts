@@ -10,8 +10,8 @@ import { counted } from '../counts.ts';
 import { visible } from '../event-text.ts';
 import { type CheckedProgram, checkProgram } from '../program/checked-program.ts';
 import { diagnosticsText } from '../program/diagnostics.ts';
-import { programPaths } from '../program/program-paths.ts';
-import { programToSend } from '../program/program-to-send.ts';
+import { programsIn } from '../program/program-paths.ts';
+import { type SentProgram, toSend } from '../program/program-to-send.ts';
 import { changesText } from '../session/changes-text.ts';
 import { outcomeText } from '../testing/report.ts';
 import { runTest } from '../testing/test-run.ts';
@@ -61,10 +61,10 @@ export class DeployedPrograms {
     for (const [path, { id }] of this.#deployed) if (!paths.includes(path)) await this.#guarded(path, () => this.#remove(path, id));
   }
 
-  /** A folder whose last program is taken away holds none; at the start that is a mistake. */
+  /** A folder whose last program is taken away, or that is away itself, holds none; at the start that is a mistake. */
   #paths(): readonly string[] {
     try {
-      return programPaths([this.#options.folder]);
+      return programsIn(this.#options.folder);
     } catch (error) {
       if (this.#deployed.size > 0 && error instanceof CepError && error.code === 'file_not_found') return [];
       throw error;
@@ -81,11 +81,11 @@ export class DeployedPrograms {
   }
 
   async #updateOne(path: string): Promise<void> {
-    const { program } = programToSend(path);
+    const checked = checkProgram(path, { canConnect });
+    const { program } = toSend(checked);
     const text = JSON.stringify(program);
     const known = this.#deployed.get(path);
     if (known?.text === text || this.#refused.get(path) === text) return;
-    const checked = checkProgram(path, { canConnect });
     this.#showDiagnostics(checked);
     if (checked.plan === null) {
       this.#refused.set(path, text);
@@ -99,7 +99,7 @@ export class DeployedPrograms {
     if (known === undefined) this.#options.onDeploy(id);
   }
 
-  async #deploy(path: string, program: ReturnType<typeof programToSend>['program']): Promise<string> {
+  async #deploy(path: string, program: SentProgram): Promise<string> {
     const name = this.#nameOf(path).replace(/\.vpl$/, '');
     const isWatched = this.#deployed.size < limits.watchedPipelinesPerTenantMax;
     const { id } = await this.#options.api.deploy({ name, program, labels: {}, isWatched });
@@ -107,7 +107,7 @@ export class DeployedPrograms {
     return id;
   }
 
-  async #reload(path: string, id: string, program: ReturnType<typeof programToSend>['program']): Promise<string> {
+  async #reload(path: string, id: string, program: SentProgram): Promise<string> {
     const report = await this.#options.api.reload(id, { program, isDryRun: false, acceptsReset: true });
     this.#options.line(`${this.#nameOf(path)}: ${changesText(report, this.#options.colors) ?? 'reloaded'}`);
     return id;

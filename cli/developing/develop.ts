@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { CepError } from '../../shared/errors/error.ts';
 import { followOutputs } from '../client/follow-outputs.ts';
@@ -12,6 +13,8 @@ import { DeployedPrograms } from './deployed-programs.ts';
 import { aborted, EventFeed, isEventFile } from './event-feed.ts';
 
 const DEBOUNCE_MS = 200;
+/** Between two looks for a folder that is away. */
+const AWAY_MS = 500;
 const PORT = 9_000;
 
 export interface DevelopSettings {
@@ -46,8 +49,16 @@ export async function develop(settings: DevelopSettings, context: CliContext, in
     const programs = new DeployedPrograms({ api: server.api, folder, context, colors: colorsFor(stdout, env), line, onDeploy, onRemove });
     await programs.update();
     line('saved files are taken over, Ctrl+C ends');
-    const events = new EventFeed({ api: server.api, programs, line, signal: interrupt });
-    await Promise.all([watchFolder({ folder, programs, events, line, interrupt }), feed(settings, events)]);
+    // What fails in one half ends the other too.
+    const failure = new AbortController();
+    const until = AbortSignal.any([interrupt, failure.signal]);
+    const failing = (error: unknown): void => failure.abort(error);
+    const events = new EventFeed({ api: server.api, programs, line, signal: until });
+    await Promise.all([
+      watchFolder({ folder, programs, events, line, until, failing }).catch(failing),
+      feed(settings, events).catch(failing),
+    ]);
+    failure.signal.throwIfAborted();
   } finally {
     await server.close();
   }
@@ -76,14 +87,14 @@ interface WatchedFolder {
   readonly programs: DeployedPrograms;
   readonly events: EventFeed;
   readonly line: (text: string) => void;
-  readonly interrupt: AbortSignal;
+  readonly until: AbortSignal;
+  readonly failing: (error: unknown) => void;
 }
 
 /** Takes over what is saved, one change after the other. */
-async function watchFolder({ folder, programs, events, line, interrupt }: WatchedFolder): Promise<void> {
+async function watchFolder({ folder, programs, events, line, until, failing }: WatchedFolder): Promise<void> {
   const watcher = watch(folder, { ignoreInitial: true });
   let last = Promise.resolve();
-  let failure: unknown;
   let timer: NodeJS.Timeout | undefined;
   let eventsTimer: NodeJS.Timeout | undefined;
   const update = (): void => {
@@ -91,10 +102,24 @@ async function watchFolder({ folder, programs, events, line, interrupt }: Watche
       .then(() => programs.update())
       .catch((error: unknown) => {
         if (error instanceof CepError) line(error.message);
-        else failure ??= error;
+        else failing(error);
       });
   };
-  watcher.on('all', (_, path) => {
+  let away: NodeJS.Timeout | undefined;
+  // A folder that was renamed or removed is watched no more, and may come back.
+  const lookForIt = (): void => {
+    if (!existsSync(folder)) return;
+    clearInterval(away);
+    watcher.add(folder);
+    update();
+    events.begin();
+  };
+  watcher.on('all', (kind, path) => {
+    if (kind === 'unlinkDir' && resolve(path) === resolve(folder)) {
+      watcher.unwatch(folder);
+      clearInterval(away);
+      away = setInterval(lookForIt, AWAY_MS);
+    }
     if (isEventFile(basename(path))) {
       clearTimeout(eventsTimer);
       eventsTimer = setTimeout(() => events.begin(), DEBOUNCE_MS);
@@ -103,12 +128,12 @@ async function watchFolder({ folder, programs, events, line, interrupt }: Watche
     clearTimeout(timer);
     timer = setTimeout(update, DEBOUNCE_MS);
   });
-  await aborted(interrupt);
+  await aborted(until);
   clearTimeout(timer);
   clearTimeout(eventsTimer);
+  clearInterval(away);
   await watcher.close();
   await last;
-  if (failure !== undefined) throw failure;
 }
 
 interface OutputsToShow {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../shared/errors/error.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import { jsonLine } from '../../shared/events/writer.ts';
+import { fileReason, isMissing } from '../../shared/files/file-reason.ts';
 import type { ServerApi } from '../client/server-api.ts';
 import { counted } from '../counts.ts';
 import { visible } from '../event-text.ts';
@@ -35,8 +36,18 @@ export function isEventFile(name: string): boolean {
 
 /** The file of events that lies beside the programs; undefined when there is none. */
 function eventFileOf(folder: string): string | undefined {
-  const names = readdirSync(folder).filter(isEventFile);
-  return names.length === 0 ? undefined : join(folder, names.sort()[0] ?? '');
+  const [first] = namesIn(folder).filter(isEventFile).sort();
+  return first === undefined ? undefined : join(folder, first);
+}
+
+/** None of a folder that is away for a while. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (cause) {
+    if (isMissing(cause)) return [];
+    throw new CepError('io_error', `folder '${folder}' cannot be read: ${fileReason(cause)}`, { cause });
+  }
 }
 
 /** Feeds programs under development. What is wrong with events is told, the first few of each round; what of them has no effect, once. */

@@ -70,7 +70,7 @@ export class ProgramFiles {
       if (known.name !== name) this.#otherNames.set(name, known);
       return known;
     }
-    const source = this.#decode(
+    const source = this.decode(
       name,
       attempt(name, () => readFileSync(name)),
     );
@@ -78,7 +78,8 @@ export class ProgramFiles {
     return source;
   }
 
-  #decode(name: string, bytes: Uint8Array): SourceText {
+  /** A program that did not come from a file. */
+  decode(name: string, bytes: Uint8Array): SourceText {
     const text = lossyText(bytes);
     const mark = text.startsWith('\uFEFF') ? 1 : 0;
     const source = new SourceText(name, text.slice(mark));

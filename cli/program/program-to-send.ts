@@ -25,7 +25,11 @@ export interface ProgramToSend {
  * other names it imports itself. @throws CepError `file_not_found`, `io_error`
  */
 export function programToSend(file: string): ProgramToSend {
-  const { sources, otherNames, problems } = checkProgram(file);
+  return toSend(checkProgram(file));
+}
+
+/** The same of a program that was read already: a pipe has it once. */
+export function toSend({ sources, otherNames, problems }: CheckedProgram): ProgramToSend {
   const [main, ...others] = sources as CheckedProgram['sources'] & readonly [SourceText];
   const imports = others.filter(({ name }) => isProgram(name));
   const links = [...otherNames].filter(([name]) => isProgram(name));

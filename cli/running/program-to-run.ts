@@ -5,7 +5,7 @@ import { SourceText } from '../../shared/language/diagnostics/diagnostic.ts';
 import type { CliContext } from '../context.ts';
 import { checkProgram, hasErrors } from '../program/checked-program.ts';
 import { diagnosticsText } from '../program/diagnostics.ts';
-import { programToSend, type SentProgram } from '../program/program-to-send.ts';
+import { type SentProgram, toSend } from '../program/program-to-send.ts';
 
 export interface ProgramChoice {
   readonly file: string | undefined;
@@ -20,9 +20,9 @@ export function programToRun({ file, code }: ProgramChoice, { stderr, env }: Cli
       file === undefined ? 'no program: expected --file or --code' : '--file and --code exclude each other',
     );
   }
-  const { diagnostics } =
-    file === undefined ? check(new SourceText('--code', code ?? ''), { canConnect }) : checkProgram(file, { canConnect });
+  const read = file === undefined ? undefined : checkProgram(file, { canConnect });
+  const { diagnostics } = read ?? check(new SourceText('--code', code ?? ''), { canConnect });
   stderr.write(diagnosticsText(diagnostics, stderr, env));
   if (hasErrors(diagnostics)) return undefined;
-  return file === undefined ? { source: code ?? '' } : programToSend(file).program;
+  return read === undefined ? { source: code ?? '' } : toSend(read).program;
 }

@@ -60,7 +60,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     checkpointIntervalMs,
     engineThreads: 1,
     namesAnyFile: true,
-    console: (line) => screen.line(line),
+    console: (line) => screen.said(line),
     outputs: { push: (output: Output) => screen.output(output), isFull: () => screen.isFull },
     report: ({ level, message, fields }: RuntimeReport) => logger.log(level, message, fields),
   });
@@ -81,7 +81,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
     closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
     said = new SaidLines((limit) => runtime.pipelines.programLog(SERVER_TENANT, id, limit), logger);
-    undelivered = await new ProgramInRuntime(runtime, id).until(signals.ended, { screen, said });
+    undelivered = await new ProgramInRuntime(runtime, id).until(Promise.race([signals.ended, screen.lost]), { screen, said });
   } finally {
     const ended = runtime.shutdown({ deadlineMs: SHUTDOWN_MS_MAX }).then(({ clean }) => clean);
     isClean = await Promise.race([ended, signals.endedAgain.then(() => false)]);
@@ -90,6 +90,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     signals.close();
   }
   await screen.end();
+  if (isClean && screen.problem !== undefined) throw screen.problem;
   if (isClean) return 0;
   if (undelivered > 0 && stateDir === undefined)
     screen.note(`${counted(undelivered, 'dead letter')} went with the process: with --checkpoint-dir they are kept in its dlq.jsonl.`);

@@ -1,9 +1,11 @@
+import type { CepError } from '../../shared/errors/error.ts';
 import type { Output } from '../../worker/runtime/service.ts';
 import { BufferedOutput } from '../buffered-output.ts';
 import { outputText } from '../client/output-text.ts';
 import { type Colors, colorsFor } from '../colors.ts';
 import type { CliContext } from '../context.ts';
 import { tenths, thousands } from '../counts.ts';
+import { onLostOutput } from '../lost-output.ts';
 
 export interface RunStatus {
   readonly eventsProcessed: number;
@@ -31,6 +33,10 @@ export class RunScreen {
   #status = nothingYet;
   #hasFlush = false;
   #isFull = false;
+  #isLost = false;
+  #problem: CepError | undefined;
+  /** Resolves when standard output can be written no more. */
+  readonly lost: Promise<void>;
 
   constructor(context: CliContext, { isQuiet, isJson }: { readonly isQuiet: boolean; readonly isJson: boolean }) {
     const { stdout, stderr, env } = context;
@@ -40,11 +46,23 @@ export class RunScreen {
     this.#isJson = isJson;
     this.#hasLine = !isQuiet && 'isTTY' in stderr && stderr.isTTY === true;
     this.#results = new BufferedOutput(stdout, () => this.#clear());
+    this.lost = new Promise((resolve) =>
+      onLostOutput(stdout, (problem) => {
+        this.#isLost = true;
+        this.#problem ??= problem;
+        resolve();
+      }),
+    );
+  }
+
+  /** Why standard output can be written no more; undefined too when nobody reads it. */
+  get problem(): CepError | undefined {
+    return this.#problem;
   }
 
   /** Standard output takes nothing for now. */
   get isFull(): boolean {
-    return this.#isFull;
+    return this.#isFull && !this.#isLost;
   }
 
   output({ stream, eventType, timestamp, fieldsJson }: Output): void {
@@ -54,12 +72,19 @@ export class RunScreen {
     else this.#write(outputText({ event_type: eventType, timestamp, fields: JSON.parse(fieldsJson) }, this.#out));
   }
 
+  /** What the program writes to a console: a result, except beside data. */
+  said(text: string): void {
+    if (this.#isJson) this.note(text);
+    else this.line(text);
+  }
+
   /** A line of standard output. */
   line(text: string): void {
     this.#write(`${text}\n`);
   }
 
   #write(text: string): void {
+    if (this.#isLost) return;
     this.#results.write(text);
     if (this.#hasFlush) return;
     this.#hasFlush = true;

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 
 /** Writes a file anew; its bytes are on disk when this resolves. That its name is, too, takes `syncFolder`. @param mode Of a file that is made. */
 export function writeSynced(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
@@ -6,6 +7,23 @@ export function writeSynced(path: string, content: string | Uint8Array, mode = 0
     await file.writeFile(content);
     await file.sync();
   });
+}
+
+/** A reader finds the file as it was or as it will be, with this mode. When it fails the file is as it was, and there is none beside it. */
+export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+  const unfinished = `${path}.new-${randomBytes(4).toString('hex')}`;
+  const opening = open(unfinished, 'wx', 0o600);
+  try {
+    await closing(opening, async (file) => {
+      await file.chmod(mode);
+      await file.writeFile(text);
+      await file.sync();
+    });
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** What was made, renamed or removed in a folder is so after a power cut, too. */

@@ -1,5 +1,6 @@
-import { open, realpath, rename, rm } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { CepError } from '../../errors/error.ts';
+import { replaceFile } from '../../files/durable-files.ts';
 import { readTextFile } from '../../files/text-file.ts';
 import { CredentialsDocument } from './credentials-document.ts';
 import type { MasterKey } from './master-key.ts';
@@ -21,7 +22,7 @@ export async function encryptCredentials(path: string, key: MasterKey): Promise<
   const [sealed, open] = [true, false].map((wanted) => document.texts.filter(({ node }) => looksSealed(node.value) === wanted));
   for (const { entry, node } of sealed ?? []) unseal(node.value, key, entry);
   for (const { entry, node } of open ?? []) write(node, seal(node.value, key, entry));
-  await replaceFile(path, document.toString());
+  await replaceCredentials(path, document.toString());
   return { encrypted: open?.length ?? 0, before: sealed?.length ?? 0 };
 }
 
@@ -33,7 +34,7 @@ export async function rotateCredentials(path: string, keys: { readonly from: Mas
   const document = await readDocument(path);
   const sealed = document.texts.filter(({ node }) => looksSealed(node.value));
   for (const { entry, node } of sealed) write(node, seal(unseal(node.value, keys.from, entry), keys.to, entry));
-  await replaceFile(path, document.toString());
+  await replaceCredentials(path, document.toString());
   return sealed.length;
 }
 
@@ -47,20 +48,10 @@ function write(node: { value: string; type?: unknown }, text: string): void {
   delete node.type;
 }
 
-/** A reader finds the file as it was or as it will be; nobody but the owner can read it. */
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Nobody but the owner can read it. */
+async function replaceCredentials(path: string, text: string): Promise<void> {
   try {
-    const target = await realpath(path);
-    const unfinished = `${target}.new`;
-    await rm(unfinished, { force: true });
-    const file = await open(unfinished, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(unfinished, target);
+    await replaceFile(await realpath(path), text, 0o600);
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
     throw new CepError('io_error', `credentials file '${path}' cannot be written: ${reason}; it is as it was`, { cause });

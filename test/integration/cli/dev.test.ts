@@ -60,3 +60,15 @@ it('makes events up when it is asked to, on a server that others can ask', async
   dev.kill('SIGTERM');
   expect(await dev.ended).toMatchObject({ code: 0 });
 }, 240_000);
+
+it('goes on while the folder is away, and takes over what has come back', async () => {
+  const dev = new CepProcess(['dev', folder, '--port', '0']);
+  await dev.until(({ stdout }) => stdout.includes('CardTesting {'));
+  renameSync(folder, `${folder}-away`);
+  await dev.until(({ stdout }) => stdout.includes('rules.vpl: gone\n') && stdout.includes('no events: put a file'));
+  renameSync(`${folder}-away`, folder);
+  await dev.until(({ stdout }) => stdout.split('rules.vpl: runs\n').length === 3 && stdout.split('13 events in a loop').length === 3);
+  expect(dev.stderr).toBe('');
+  dev.kill('SIGINT');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+}, 120_000);

@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CepProcess } from '../cli/cep-process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
+
+const bin = fileURLToPath(new URL('../../../cli/bin.mjs', import.meta.url));
 
 /** Of each request; all of them take longer than a server that is told to end waits for its sinks. */
 const ANSWER_MS = 3_000;
@@ -80,6 +84,34 @@ stream Each = Reading.from(In)
     run = new CepProcess(['run', '-c', program, '--quiet', '--checkpoint-dir', join(folder, 'state')]);
     expect(await run.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('went with the process') });
     expect(readFileSync(join(folder, 'state', 'dlq.jsonl'), 'utf8')).toContain('"n":1');
+  });
+
+  it('takes a program that can be read only once', async () => {
+    const path = join(folder, 'in.jsonl');
+    writeFileSync(path, '{"event_type":"Reading","n":1}\n');
+    writeFileSync(join(folder, 'p.vpl'), `connector In = file (path: "${path}", follow: false)\nstream S = Reading.from(In).emit(n)\n`);
+    const shell = spawn('bash', ['-c', `"$0" "$1" run --json -f <(cat "$2")`, process.execPath, bin, join(folder, 'p.vpl')]);
+    let stdout = '';
+    shell.stdout.on('data', (chunk) => (stdout += chunk));
+    expect(await new Promise((resolve) => shell.on('close', resolve))).toBe(0);
+    expect(stdout).toContain('"data":{"n":1}');
+  });
+
+  it('gives nothing but data with --json', async () => {
+    const path = join(folder, 'in.jsonl');
+    writeFileSync(path, '{"event_type":"Reading","n":1}\n');
+    const program = `connector In = file (path: "${path}", follow: false)
+connector Out = console ()
+stream S = Reading.from(In).emit(n).to(Out)
+`;
+    run = new CepProcess(['run', '--json', '-c', program]);
+    const { stdout, stderr } = await run.ended;
+    const types = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    expect(types).toEqual(['output', 'summary']);
+    expect(stderr).toMatch(/^.*Out.*n.*1/m);
   });
 
   it('shows what the program says', async () => {

@@ -9,7 +9,7 @@ export interface CepResult {
 
 export interface CepOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Whether standard output and error say that they are terminals. */
   readonly isTTY?: boolean;
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { WorkFolder } from './work-folder.ts';
 
@@ -46,6 +46,26 @@ describe('cep fmt', () => {
     const formatted = { exitCode: 0, stdout: folder.read('untidy.vpl'), stderr: '' };
     expect(await folder.cep(['fmt', '-'], { stdin: untidy })).toEqual(formatted);
     expect(await folder.cep(['fmt', '-', '--check'], { stdin: untidy })).toEqual({ exitCode: 1, stdout: '', stderr: '' });
+  });
+
+  it('refuses standard input that is not UTF-8, as it does a file', async () => {
+    const { exitCode, stdout, stderr } = await folder.cep(['fmt', '-'], { stdin: Buffer.from('const   A="\xe4"\n', 'latin1') });
+    expect([exitCode, stdout, stderr]).toEqual([1, '', expect.stringMatching(/^<stdin>:1:12: error E000: this byte is not UTF-8 text/)]);
+  });
+
+  it('keeps a mode that the mask of the process forbids, and the files beside it', async () => {
+    folder.write('shared.vpl', untidy);
+    chmodSync(folder.file('shared.vpl'), 0o664);
+    for (const name of ['shared.vpl.formatted', 'shared.vpl.new']) folder.write(name, 'mine');
+    const mask = process.umask(0o077);
+    try {
+      expect(await folder.cep(['fmt', './shared.vpl'])).toMatchObject({ exitCode: 0, stderr: '' });
+    } finally {
+      process.umask(mask);
+    }
+    expect(statSync(folder.file('shared.vpl')).mode & 0o777).toBe(0o664);
+    expect([folder.read('shared.vpl.formatted'), folder.read('shared.vpl.new')]).toEqual(['mine', 'mine']);
+    expect(readdirSync(folder.path).filter((name) => name.includes('shared'))).toHaveLength(3);
   });
 
   it('never touches a file with errors, and goes on with the others', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { WorkFolder } from './work-folder.ts';
 
@@ -48,6 +48,32 @@ describe('a folder of programs', () => {
   it('is one program for explain', async () => {
     const { stdout } = await folder.cep(['explain', '-p', './rules', '-e', './events.evt', '-s', 'Often']);
     expect(stdout).toContain('2 events in, 1 result out');
+  });
+
+  it('is its files, not what else is called so', async () => {
+    mkdirSync(folder.file('odd/y.vpl'), { recursive: true });
+    mkdirSync(folder.file('odd/.history'));
+    folder.write('odd/a.vpl', 'stream All = Login.emit()\n');
+    folder.write('odd/.history/a.vpl', 'stream\n');
+    symlinkSync('nobody@nowhere.1', folder.file('odd/.#a.vpl'));
+    symlinkSync('gone', folder.file('odd/b.vpl'));
+    symlinkSync('a.vpl', folder.file('odd/c.vpl'));
+    folder.write('odd.vpl', 'import "odd/*.vpl"\n');
+    const { exitCode, stdout, stderr } = await folder.cep(['check', './odd']);
+    expect([exitCode, [...stdout.matchAll(/^(\S+): Syntax OK/gm)].map(([, file]) => file), stderr]).toEqual([
+      0,
+      ['odd/a.vpl', 'odd/c.vpl'],
+      '',
+    ]);
+    expect((await folder.cep(['check', './odd.vpl'])).exitCode).toBe(0);
+  });
+
+  // Nobody is refused who may do everything.
+  it.skipIf(process.getuid?.() === 0)('that cannot be read is told', async () => {
+    mkdirSync(folder.file('closed/in'), { recursive: true });
+    chmodSync(folder.file('closed/in'), 0);
+    const { exitCode, stderr } = await folder.cep(['check', './closed']);
+    expect([exitCode, stderr]).toEqual([2, "error: folder 'closed/in' cannot be read: permission denied\n"]);
   });
 
   it('without programs is told', async () => {

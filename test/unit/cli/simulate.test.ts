@@ -422,7 +422,7 @@ describe('what stops a simulation', () => {
     [
       [...files, '--checkpoint-dir', './state', '--checkpoint-interval', '0'],
       1,
-      "error: --checkpoint-interval: expected seconds or a duration such as 500ms, found '0'\n",
+      "error: --checkpoint-interval: expected seconds or a duration such as 500ms, below 25 days, found '0'\n",
     ],
     [
       ['-p', './rules.vpl', '-e', '/dev/null', '--checkpoint-dir', './state'],

@@ -40,6 +40,15 @@ describe('which server a client command asks', () => {
     expect((await cep(['config', 'show'], { env })).stdout).toMatch(/client\.server +\S+ +file +\S+\.cep\.toml:2:10/);
   });
 
+  it('tells of a key file that others can read, wherever it lies', async () => {
+    mkdirSync(folder.file('open/keys'), { recursive: true });
+    folder.write('open/.cep.toml', `[client]\nserver = "${server.url}"\napi_key_file = "keys/acme"\n`);
+    folder.write('open/keys/acme', 'key-in-a-file\n');
+    chmodSync(folder.file('open/keys/acme'), 0o644);
+    const { stderr } = await folder.cep(['pipelines'], { env: { HOME: folder.file('open') } });
+    expect(stderr).toBe('warning: open/keys/acme holds a secret, and others can read it (mode 644)\n');
+  });
+
   it('is said by the file of --config instead of .cep.toml', async () => {
     folder.write('named.yaml', `client:\n  server: ${server.url}\n`);
     folder.write('.cep.toml', 'no = "configuration"\n');
@@ -53,7 +62,7 @@ describe('which server a client command asks', () => {
     [['--server', 'ftp://x'], 1, "expected a URL such as http://127.0.0.1:9000, found 'ftp://x'"],
     [['--server', 'http://user:secret@x'], 1, 'a URL holds no key'],
     [['--server', 'http://x/?y'], 1, 'without a query'],
-    [['--timeout', 'long'], 1, "--timeout: expected seconds or a duration such as 500ms, found 'long'"],
+    [['--timeout', 'long'], 1, "--timeout: expected seconds or a duration such as 500ms, below 25 days, found 'long'"],
     [['--api-key', 'two words'], 1, '--api-key: the key has blanks'],
     [['--api-key-file', 'none'], 2, "API key file 'none' not found"],
     [['--tls-ca', 'none'], 2, "TLS authority 'none' not found"],

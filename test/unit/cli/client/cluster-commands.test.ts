@@ -116,7 +116,7 @@ describe('commands for a cluster', () => {
     const few = await run('cluster', 'status', '--workers', '2');
     expect([few.exitCode, few.stdout]).toEqual([1, expect.stringContaining('  1 of 2 workers are ready (cep workers)')]);
     expect((await run('cluster', 'status', '--wait', 'soon')).stderr).toContain(
-      "--wait: expected seconds or a duration such as 500ms, found 'soon'",
+      "--wait: expected seconds or a duration such as 500ms, below 25 days, found 'soon'",
     );
   });
 
@@ -159,5 +159,18 @@ describe('commands for a cluster', () => {
   it('name the nearest group where there is none of that name', async () => {
     const { exitCode, stderr } = await run('groups', 'delete', 'fruad');
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining("did you mean 'fraud'?")]);
+  });
+});
+
+describe('a coordinator that is none', () => {
+  it('is told of with the option that names it', async () => {
+    server.on(`GET ${cluster}/workers`, { json: {} });
+    expect(await run('workers')).toEqual({
+      exitCode: 4,
+      stdout: '',
+      stderr: `error: what answers at ${server.url} is no cep coordinator: status 200 without an answer of ours\n  hint: check --coordinator, CEP_COORDINATOR_URL, and proxies on the way\n`,
+    });
+    const { stderr } = await server.cep(['workers', '--coordinator', 'http://nosuchhost.invalid']);
+    expect(stderr).toContain('hint: check --coordinator, CEP_COORDINATOR_URL and the configuration file\n');
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { WorkFolder } from '../work-folder.ts';
-import { FakeServer, knowsRules, refusal } from './fake-server.ts';
+import { FakeServer, knowsRules, refusal, rules } from './fake-server.ts';
 
 const server = await FakeServer.start();
 const folder = new WorkFolder();
@@ -40,6 +40,48 @@ describe('cep inject --event', () => {
       { event_type: 'Login', data: { user: 'eve', tries: 4 } },
     ]);
     expect(posts()[0]?.headers).toMatchObject({ 'content-type': 'application/x-ndjson', 'idempotency-key': expect.stringMatching(/./) });
+  });
+
+  it('reads events by the types that the program imports, as the server has them', async () => {
+    const login = 'event Login:\n    user: str\n    pin: str\n    at: timestamp\n';
+    server.on('GET /api/v1/pipelines/p_1', {
+      json: {
+        ...rules,
+        source: 'import "../types/*.vpl"\nstream S = Login.emit(user)\n',
+        files: { 'types/login.vpl': login },
+        path: 'rules/main.vpl',
+      },
+    });
+    const csv = folder.write('logins.csv', 'event_type,user,pin,at\nLogin,eve,01234,2026-01-01T00:00:00Z\n');
+    const evt = folder.write('logins.evt', '@5s Login("bob", "01234", "2026-01-01T00:00:00Z")\n');
+    await server.cep(['inject', 'p_1', '-e', 'Login("ann", "01234")']);
+    await server.cep(['inject', 'p_1', '-f', csv, '-f', evt]);
+    expect(events()).toEqual([
+      { event_type: 'Login', data: { user: 'ann', pin: '01234' } },
+      { event_type: 'Login', data: { user: 'eve', pin: '01234', at: '2026-01-01T00:00:00Z' } },
+      { event_type: 'Login', data: { user: 'bob', pin: '01234', at: '2026-01-01T00:00:00Z' } },
+    ]);
+  });
+
+  it('refuses events that only their declared types make readable where the program cannot be checked here', async () => {
+    server.on('GET /api/v1/pipelines/p_1', { json: { ...rules, source: 'import "gone.vpl"\nstream S = Login.emit(user)\n' } });
+    const csv = folder.write('logins.csv', 'event_type,user\nLogin,eve\n');
+    const evt = folder.write('logins.evt', 'Login { user: "bob" }\nLogin("eve")\n');
+    for (const input of [
+      ['-e', 'Login("ann")'],
+      ['-f', csv],
+      ['-f', evt],
+    ]) {
+      expect(await server.cep(['inject', 'p_1', ...input])).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr:
+          "error: this version cannot check the program of 'rules', so it does not know the fields of its events\n" +
+          '  hint: name them, as in Type { field: value } or JSON lines\n',
+      });
+    }
+    expect(posts()).toEqual([]);
+    expect((await server.cep(['inject', 'p_1', '-e', 'Login { user: "ann" }'])).exitCode).toBe(0);
   });
 
   it('shows the alerts that the events caused', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WorkFolder } from '../work-folder.ts';
 import { FakeServer, knowsRules, refusal, rules } from './fake-server.ts';
@@ -379,6 +379,38 @@ describe('cep status', () => {
     const data = JSON.parse((await server.cep(['status', '--json'])).stdout);
     expect(data).toEqual({ url: server.url, version: '9.9.9', uptime_seconds: 61, ...ready });
   });
+
+  it('says that a coordinator is one, and refuses what another service answers', async () => {
+    server.on('GET /health', { json: { status: 'healthy', role: 'coordinator', version: '9.9.9', uptime_seconds: 1 } });
+    server.on('GET /ready', { json: { status: 'ready', role: 'coordinator', leader_id: 1 } });
+    expect(await server.cep(['status'])).toEqual({
+      exitCode: 4,
+      stdout: '',
+      stderr: `error: ${server.url} is a coordinator\n  hint: cep cluster status\n`,
+    });
+    const file = folder.file('none.json');
+    server.on('POST /api/v1/pipelines/p_1/checkpoint', { json: {} });
+    for (const path of ['/health', '/ready', '/api/v1/usage', '/api/v1/metrics']) server.on(`GET ${path}`, { json: {} });
+    for (const args of [['status'], ['checkpoint', 'p_1', '-o', file], ['usage'], ['top']]) {
+      expect(await server.cep(args)).toEqual({
+        exitCode: 4,
+        stdout: '',
+        stderr: `error: what answers at ${server.url} is no cep server: status 200 without an answer of ours\n  hint: check --server, CEP_SERVER, and proxies on the way\n`,
+      });
+    }
+    expect(existsSync(file)).toBe(false);
+    server.on('GET /api/v1/pipelines', { json: [] });
+    expect(await server.cep(['pipelines'])).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('is no cep server') });
+  });
+
+  it.each(['missing_api_key', 'invalid_api_key', 'forbidden', 'not_found'] as const)(
+    'does not wait where the answer is %s',
+    async (code) => {
+      server.on('GET /health', refusal(401, code, 'no'));
+      expect((await server.cep(['status', '--wait', '5s'])).exitCode).toBe(4);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it('ends with 4 at once when the server takes no requests yet', async () => {
     server.on('GET /health', { json: { status: 'healthy', uptime_seconds: 1, version: '9.9.9' } });

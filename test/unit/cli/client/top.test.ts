@@ -79,3 +79,14 @@ it('says that a server does not answer, and ends at once when it is told to', as
   expect(await ended).toBe(0);
   expect(performance.now() - told).toBeLessThan(3_000);
 }, 60_000);
+
+it('ends with Ctrl+C although nothing has answered yet', async () => {
+  const server = await FakeServer.start();
+  const asked = new Promise<void>((resolve) => {
+    server.on('GET /api/v1/metrics', () => resolve());
+  });
+  const ended = server.cep(['top', '--timeout', '60s']);
+  await asked;
+  process.emit('SIGINT');
+  expect(await ended).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+});
