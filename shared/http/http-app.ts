@@ -119,7 +119,7 @@ function makeServer<Caller>({ tls, trustedProxies, routes }: HttpAppOptions<Call
     trustProxy: trustedProxies?.length ? [...trustedProxies] : false,
     return503OnClosing: false,
     genReqId: requestIdOf,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, parts.connections),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void sendError(reply, request, toCepError(error)),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: PATH_PARAMETER_CHARS_MAX },
   });
