@@ -4,7 +4,7 @@ import type { Config } from '../../shared/config/config.ts';
 import type { ConfigName } from '../../shared/config/keys.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
-import { intervalSetting, originOf, readKeyFile, settingError } from '../setting-values.ts';
+import { intervalSetting, originOf, presentableKey, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
 
 /** Which server a client command talks to, and how. */
 export interface ClientSettings {
@@ -54,9 +54,7 @@ async function apiKeyOf(config: Config): Promise<string | undefined> {
   const isFileFirst = originOf(config, 'client.api_key_file') === 'flag' && originOf(config, 'server.api_key') !== 'flag';
   const path = pathSetting(config, 'client.api_key_file');
   const key = path !== undefined && (given === undefined || isFileFirst) ? await readKeyFile(path) : given;
-  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
-    throw settingError(config, 'server.api_key', (where) => `${where}: the key has blanks or characters that no key has`);
-  }
+  if (key !== undefined && !presentableKey.test(key)) throw settingError(config, 'server.api_key', unpresentableKey);
   return key;
 }
 
