@@ -21,7 +21,7 @@ const unreadBytesMax = limits.clientQueueBytesMax / 2;
 /** Time for a client to take something of a full queue. */
 const stallMsMax = 2_000;
 
-const closeCodes = { goingAway: 1001, slow: 1013 } as const;
+const closeCodes = { goingAway: 1001, refused: 1008, slow: 1013 } as const;
 
 export interface ConnectionOptions {
   readonly socket: WebSocket;
@@ -89,6 +89,11 @@ export class Connection {
 
   end(): void {
     this.#options.socket.close(closeCodes.goingAway, 'the server stops');
+  }
+
+  /** There is nobody any more whose connection it is. */
+  dismiss(): void {
+    this.#options.socket.close(closeCodes.refused, 'the tenant is deleted');
   }
 
   cut(): void {
