@@ -6,7 +6,7 @@ import { outputInStream } from '../output-text.ts';
 import type { Turns } from './turns.ts';
 
 /** Output events that wait in the socket of a client before the next one is read for it. */
-const socketBytesMax = 65_536;
+export const socketBytesMax = 65_536;
 export const eventStreamType = 'text/event-stream; charset=utf-8';
 
 export interface EventStreamOptions {
