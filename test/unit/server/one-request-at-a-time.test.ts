@@ -44,12 +44,16 @@ afterEach(async () => {
 async function serve() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
+  const noted = <Answer>(id: string, answer: Answer): Answer => {
+    begun.push(id);
+    return answer;
+  };
   const shares = new CountedShares({ now: () => performance.now() });
   const byGet = { ...facts, method: 'GET', access: 'open' } as const;
   const app = await createHttpApp<string>({
     routes: [
       route({ ...byGet, path: '/large', operation: 'large', handle: () => ({ large }) }),
-      route({ ...byGet, path: '/quick/{id}', operation: 'quick', handle: ({ params: { id } }) => void begun.push(id) ?? { id } }),
+      route({ ...byGet, path: '/quick/{id}', operation: 'quick', handle: ({ params: { id } }) => noted(id, { id }) }),
       route({
         ...byGet,
         path: '/waits/{id}',
@@ -67,7 +71,7 @@ async function serve() {
         operation: 'bytes',
         access: 'open',
         bytes: { contentTypes: ['application/json'], bytesMax: 2_000_000, schema: {} as never },
-        handle: ({ body, params: { id } }) => void begun.push(id) ?? { length: body.length },
+        handle: ({ body, params: { id } }) => noted(id, { length: body.length }),
       }),
       route({ ...byGet, path: '/socket', operation: 'openSocket', access: 'key', webSocket: greet }),
     ],
