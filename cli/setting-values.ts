@@ -33,6 +33,13 @@ export function intervalSetting(config: Config, name: 'server.checkpoint_interva
   return ms;
 }
 
+/** What the header of a request can hold, for every client in the same bytes. */
+export const presentableKey = /^[\x21-\x7e]+$/;
+
+export function unpresentableKey(where: string): string {
+  return `${where}: the key has blanks or characters that no key has`;
+}
+
 /** The key that a file holds. @throws CepError `file_not_found`, `io_error`, `config_error` */
 export async function readKeyFile(path: string): Promise<string> {
   const key = (await readTextFile(path, 'API key file')).trim();

@@ -3,7 +3,7 @@ import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
 import { readInterval } from '../interval.ts';
-import { intervalSetting, originOf, pathSetting, readKeyFile, settingError } from '../setting-values.ts';
+import { intervalSetting, originOf, pathSetting, presentableKey, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
 
 /** Which server a client command talks to, and how. */
 export interface ClientSettings {
@@ -70,9 +70,7 @@ async function apiKeyOf(config: Config): Promise<string | undefined> {
   const isFileFirst = originOf(config, 'client.api_key_file') === 'flag' && originOf(config, 'server.api_key') !== 'flag';
   const path = pathSetting(config, 'client.api_key_file');
   const key = path !== undefined && (given === undefined || isFileFirst) ? await readKeyFile(path) : given;
-  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
-    throw settingError(config, 'server.api_key', (where) => `${where}: the key has blanks or characters that no key has`);
-  }
+  if (key !== undefined && !presentableKey.test(key)) throw settingError(config, 'server.api_key', unpresentableKey);
   return key;
 }
 

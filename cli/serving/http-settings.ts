@@ -4,7 +4,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
 import type { LogLevel } from '../../shared/telemetry/logger.ts';
 import { type OpenFile, openSecretFiles } from '../secret-files.ts';
-import { originOf, readKeyFile, settingError } from '../setting-values.ts';
+import { originOf, presentableKey, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
 
 /** What every process of ours that serves HTTP is started with, read and checked. */
 export interface HttpSettings {
@@ -87,10 +87,10 @@ export function isNetwork(text: string): boolean {
 async function apiKeyOf(config: Config): Promise<string | undefined> {
   const given = config.get('server.api_key');
   const path = config.get('server.api_key_file');
-  if (given !== undefined) requireLongKey(given, (problem, hint) => settingError(config, 'server.api_key', problem, hint));
+  if (given !== undefined) requireGoodKey(given, (problem, hint) => settingError(config, 'server.api_key', problem, hint));
   if (given !== undefined || path === undefined) return given;
   const key = await readKeyFile(path);
-  requireLongKey(key, (problem, hint) => new CepError('config_error', problem(`API key file '${path}'`), { hint }));
+  requireGoodKey(key, (problem, hint) => new CepError('config_error', problem(`API key file '${path}'`), { hint }));
   return key;
 }
 
@@ -99,9 +99,10 @@ const apiKeyCharsMin = 8;
 
 type KeyError = (problem: (where: string) => string, hint: string) => CepError;
 
-/** Whoever can ask can guess: a short key is found by trying. */
-function requireLongKey(key: string, error: KeyError): void {
+/** Whoever can ask can guess: a short key is found by trying. And what no header can hold opens the server to nobody. */
+function requireGoodKey(key: string, error: KeyError): void {
   const { length } = key;
+  if (!presentableKey.test(key)) throw error(unpresentableKey, 'a key is of letters, digits and signs of ASCII: openssl rand -hex 32');
   if (length >= apiKeyCharsMin) return;
   const found = `found a key of ${length} ${length === 1 ? 'character' : 'characters'}, expected at least ${apiKeyCharsMin}`;
   throw error((where) => `${where}: ${found}`, 'a good key is long and random: openssl rand -hex 32');

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../errors/codes.ts';
 import { CepError } from '../errors/error.ts';
+import { type Connections, farewellMs } from './connections.ts';
 import { envelopeOf, errorHeaders } from './error-envelope.ts';
 
 const codes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -11,14 +12,14 @@ const codes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   HPE_INVALID_METHOD: ['bad_request', 'what came in begins with no method of HTTP'],
 };
 
-/** Answers what is no request at all, or came too slowly to become one, and ends its connection. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** Answers what is no request at all, or came too slowly to become one, when its turn comes, and ends its connection. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, connections: Connections): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
   const [code, message] = codes[error.code ?? ''] ?? ['bad_request', 'what came in is no HTTP request'];
-  refuseConnection(socket, new CepError(code, message));
+  connections.inPlaceOfBroken(socket, () => refuseConnection(socket, new CepError(code, message)));
 }
 
 /** Writes an error to a connection that has no response object, and ends it. */
@@ -26,6 +27,9 @@ export function refuseConnection(socket: Duplex, error: CepError, more: Readonly
   const { headers, body } = wholeAnswer(error);
   const lines = Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  // What else comes is for nobody; its end is heard of only when it is read, and there may be none.
+  socket.resume();
+  setTimeout(() => socket.destroy(), farewellMs).unref();
 }
 
 /** An error as headers and body, for answers that no route makes; their connection ends with them. */

@@ -1,22 +1,79 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Time for clients to send the rest of a request, and to read what was answered, once the server ends. */
 export const farewellMs = 2_000;
 
-/** The open connections of a server, so that its end waits for requests under way and for nobody who asks nothing. */
+type Response = ServerResponse<IncomingMessage>;
+
+/** What a connection has to answer. */
+interface Line {
+  /** The response under way; undefined only while the next one is begun. */
+  response: Response | undefined;
+  waiting: Waiting[];
+  /** Nothing more is read while something waits; not so when whoever takes the connection over will read it. */
+  isHeld: boolean;
+}
+
+interface Waiting {
+  readonly request: IncomingMessage | undefined;
+  readonly act: () => void;
+}
+
+/**
+ * The open connections of a server. Each has one request answered at a time: what a client sends before it has its answer waits,
+ * and more than that is not read, so that a request which was begun always has its socket and always learns of its end. The end
+ * of the server waits for requests under way and for nobody who asks nothing.
+ */
 export class Connections {
   /** By their peers: the socket that carries the HTTP, which over TLS is not the one that was accepted. */
   readonly #sockets = new Map<string, Socket>();
-  readonly #underWay = new Set<ServerResponse<IncomingMessage>>();
+  readonly #lines = new Map<Duplex, Line>();
   #isEnding = false;
 
   watch(server: Server): void {
     for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => this.#open(socket));
-    server.on('request', (_request, response: ServerResponse<IncomingMessage>) => this.#begin(response));
-    // From here on the connection belongs to whoever takes the upgrade.
-    server.on('upgrade', (_request, socket) => this.#sockets.delete(peerOf(socket as Socket)));
+  }
+
+  /** Has the listener hear of each request when those before it on its connection are answered; of none whose client has left. */
+  inTurn(listener: RequestListener): RequestListener {
+    return (request, response) => {
+      const begin = (): void => {
+        this.#begin(response);
+        listener(request, response);
+      };
+      const line = this.#lines.get(request.socket);
+      if (line === undefined) begin();
+      else hold(request.socket, line, { request, act: begin });
+    };
+  }
+
+  /** Acts when every request of a connection is answered, at once when none is under way: for who takes the connection over. */
+  whenAnswered(socket: Duplex, act: () => void): void {
+    const line = this.#lines.get(socket);
+    if (line === undefined) {
+      act();
+      return;
+    }
+    line.waiting.push({ request: undefined, act });
+    line.isHeld = false;
+  }
+
+  /** Acts in place of a request that did not come in whole, or is none, when those before it are answered. */
+  inPlaceOfBroken(socket: Duplex, act: () => void): void {
+    const line = this.#lines.get(socket);
+    if (line === undefined || (line.waiting.length === 0 && line.response?.req.complete === false)) {
+      act();
+      return;
+    }
+    if (line.waiting.at(-1)?.request?.complete === false) line.waiting.pop();
+    hold(socket, line, { request: undefined, act });
+  }
+
+  /** From here on the connection belongs to somebody else. */
+  release(socket: Socket): void {
+    this.#sockets.delete(peerOf(socket));
   }
 
   /**
@@ -29,13 +86,6 @@ export class Connections {
     setTimeout(() => this.#cutAllBut(isAtWork), farewellMs).unref();
   }
 
-  /** Acts when every request of a connection is answered; at once when none is under way. */
-  whenAnswered(socket: Duplex, action: () => void): void {
-    const next = Array.from(this.#underWay).find(({ req }) => req.socket === socket);
-    if (next) next.once('close', () => this.whenAnswered(socket, action));
-    else action();
-  }
-
   #open(socket: Socket): void {
     if (this.#isEnding) {
       socket.destroy();
@@ -44,27 +94,58 @@ export class Connections {
     const peer = peerOf(socket);
     if (this.#sockets.get(peer) === socket) return;
     this.#sockets.set(peer, socket);
+    // Node takes its own listener away when a request asks for another protocol; an error that nobody hears ends the process.
+    socket.on('error', ignore);
+    // Node reads on by itself after each request, and whenever a client has taken a part of an answer.
+    socket.on('resume', () => {
+      if (this.#lines.get(socket)?.isHeld) socket.pause();
+    });
     socket.once('close', () => {
       if (this.#sockets.get(peer) === socket) this.#sockets.delete(peer);
     });
   }
 
-  #begin(response: ServerResponse<IncomingMessage>): void {
-    this.#underWay.add(response);
-    response.once('close', () => {
-      this.#underWay.delete(response);
-      if (this.#isEnding) response.req.socket.destroySoon();
-    });
+  #begin(response: Response): void {
+    const { socket } = response.req;
+    const line = this.#lines.get(socket) ?? { response, waiting: [], isHeld: false };
+    line.response = response;
+    this.#lines.set(socket, line);
+    response.once('close', () => this.#goOn(socket, line));
   }
 
-  #cutAllBut(isKept: (response: ServerResponse<IncomingMessage>) => boolean): void {
-    const kept = new Set(
-      Array.from(this.#underWay)
-        .filter(isKept)
-        .map(({ req }) => req.socket),
-    );
-    for (const socket of this.#sockets.values()) if (!kept.has(socket)) socket.destroy();
+  /** A response is over: sent, or its client has left. */
+  #goOn(socket: Socket, line: Line): void {
+    line.response = undefined;
+    if (this.#isEnding) socket.destroySoon();
+    // A connection that ends takes no more answers.
+    while (line.response === undefined && socket.writable) {
+      const next = line.waiting.shift();
+      if (next === undefined) break;
+      next.act();
+    }
+    if (line.response === undefined) this.#lines.delete(socket);
+    if (!line.isHeld || line.waiting.length > 0) return;
+    line.isHeld = false;
+    socket.resume();
   }
+
+  #cutAllBut(isKept: (response: Response) => boolean): void {
+    for (const socket of this.#sockets.values()) {
+      const response = this.#lines.get(socket)?.response;
+      if (response === undefined || !isKept(response)) socket.destroy();
+    }
+  }
+}
+
+function hold(socket: Duplex, line: Line, waiting: Waiting): void {
+  line.waiting.push(waiting);
+  line.isHeld = true;
+  // Behind what was read together with this: it may hold what takes the connection over, and a socket that was stopped stays so then.
+  process.nextTick(() => line.isHeld && socket.pause());
+}
+
+function ignore(): void {
+  // The socket closes, and that is heard of.
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
@@ -72,6 +153,6 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 /** The request is here and its answer is not made yet. */
-function isAtWork({ req, writableEnded }: ServerResponse<IncomingMessage>): boolean {
+function isAtWork({ req, writableEnded }: Response): boolean {
   return req.complete && !writableEnded;
 }

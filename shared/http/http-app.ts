@@ -98,8 +98,6 @@ function requireDeclaredAccess(app: FastifyInstance, paths: Paths): void {
 }
 
 const PLUGIN_START_MS_MAX = 120_000;
-/** More than any id of ours has: what is longer than this reaches no route. Ids of placements hold names of up to 128 characters. */
-const PATH_PARAMETER_CHARS_MAX = 1_024;
 
 interface ServerParts {
   readonly webSockets: EventEmitter;
@@ -119,9 +117,10 @@ function makeServer<Caller>({ tls, trustedProxies, routes }: HttpAppOptions<Call
     trustProxy: trustedProxies?.length ? [...trustedProxies] : false,
     return503OnClosing: false,
     genReqId: requestIdOf,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, parts.connections),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void sendError(reply, request, toCepError(error)),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: PATH_PARAMETER_CHARS_MAX },
+    // No parameter is too long for a route: before its key is asked for, nobody is told anything.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.requestHeaderBytesMax },
   });
 }
 

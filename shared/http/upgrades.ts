@@ -23,11 +23,12 @@ export interface UpgradeOptions {
 export function sortUpgrades(server: Server, { isWebSocketPath, webSockets, connections }: UpgradeOptions): void {
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, rest: Buffer) => {
     const [path = ''] = (request.url ?? '').split('?');
-    const isHandshake = request.method === 'GET' && /^websocket$/i.test(request.headers.upgrade ?? '');
-    if (isHandshake && isWebSocketPath(path) && webSockets.emit('upgrade', request, stream, rest)) return;
+    const isHandshake = request.method === 'GET' && /^websocket$/i.test(request.headers.upgrade ?? '') && isWebSocketPath(path);
     const socket = stream as Socket;
     connections.whenAnswered(socket, () => {
       socket.setTimeout(0);
+      if (isHandshake) connections.release(socket);
+      if (isHandshake && webSockets.emit('upgrade', request, socket, rest)) return;
       socket.unshift(Buffer.concat([headWithoutUpgrade(request), rest]));
       server.emit('setSecureContext' in server ? 'secureConnection' : 'connection', socket);
     });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { dropWebSocketClients, WebSocketClient } from '../clients/websocket-client.ts';
 import { hot, reading, Service, serverKey, sha256, uniqueName } from './service.ts';
 
 let service: Service;
@@ -53,6 +54,33 @@ describe('POST /api/v1/tenants', () => {
     const name = uniqueName();
     await service.post('/api/v1/tenants', { name });
     expect(await service.post('/api/v1/tenants', { name })).toMatchObject({ status: 409, body: { code: 'name_taken' } });
+  });
+});
+
+describe('a name', () => {
+  it('has as many characters as its schema says, whatever they take in memory', async () => {
+    const [longest, longer] = ['🌍'.repeat(128), '🌍'.repeat(129)];
+    for (const [path, more] of [
+      ['/api/v1/tenants', {}],
+      ['/api/v1/pipelines', { source: hot }],
+    ] as const) {
+      expect(await service.post(path, { name: longest, ...more })).toMatchObject({ status: 201, body: { name: longest } });
+      expect(await service.post(path, { name: longer, ...more })).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    }
+  });
+});
+
+describe('a tenant that is deleted', () => {
+  it('has no WebSocket any more, and others keep theirs', async () => {
+    const [gone, other] = [await service.tenant(), await service.tenant()];
+    const open = (key: string) => WebSocketClient.open(`${service.url.replace('http', 'ws')}/ws`, [], { 'x-api-key': key });
+    const clients = [await open(gone.key), await open(gone.key)];
+    const others = [await open(other.key), await open(serverKey)];
+    expect((await service.request('DELETE', `/api/v1/tenants/${gone.id}`)).status).toBe(200);
+    for (const client of clients) await client.until(({ closeCode }) => closeCode !== undefined);
+    expect(clients.map(({ closeCode }) => closeCode)).toEqual([1008, 1008]);
+    for (const client of others) expect(await client.ask({ type: 'ping' }, 'pong')).toEqual({ type: 'pong' });
+    dropWebSocketClients();
   });
 });
 

@@ -103,7 +103,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...outputRoutes(runtime, followers, telemetry),
     ...stateRoutes(runtime),
     ...backupRoutes(runtime),
-    ...tenantRoutes(runtime),
+    ...tenantRoutes(runtime, (tenantId) => {
+      for (const connection of connections.of(tenantId)) connection.dismiss();
+    }),
     ...(cluster === undefined ? [] : placementRoutes(cluster, ending.signal)),
     settingsRoute(options.settings ?? {}),
     webSocketRoute(runtime, connections, {

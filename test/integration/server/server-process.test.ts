@@ -286,6 +286,13 @@ describe('cep server that cannot start', () => {
     ['a key of one character', ['--api-key', 'k'], {}, 1, /--api-key: found a key of 1 character, expected at least 8[\s\S]*openssl rand/],
     ['a short key', [], { CEP_API_KEY: 'abcdefg' }, 3, /CEP_API_KEY: found a key of 7 characters, expected at least 8/],
     [
+      'a key that no header can hold',
+      [],
+      { CEP_API_KEY: 'schlüsselbund' },
+      3,
+      /CEP_API_KEY: the key has blanks or characters that no key has/,
+    ],
+    [
       'a short key in a file',
       ['--config', write('shortkey.yaml', `server:\n  api_key_file: ${write('short', 'k\n')}\n`)],
       {},

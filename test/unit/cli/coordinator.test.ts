@@ -47,6 +47,8 @@ describe('cep coordinator', () => {
     [1, ['--checkpoint-store', 's3://B/p'], bucket, "--checkpoint-store: found the bucket 'B'"],
     [1, ['--checkpoint-store', 's3://bucket?endpoint=minio'], bucket, "--checkpoint-store: found the endpoint 'minio'"],
     [1, ['--api-key', 'short'], {}, 'at least 8'],
+    [1, ['--api-key', 'schlüsselbund'], {}, '--api-key: the key has blanks or characters that no key has'],
+    [3, [], { CEP_API_KEY: 'a key with blanks' }, 'CEP_API_KEY: the key has blanks or characters that no key has'],
     [3, ['--tls-cert', 'cert.pem'], {}, ''],
     [1, ['--raft-data'], {}, ''],
   ] as const)('ends with %i when it is started with %j %j', async (exitCode, args, env, message) => {
@@ -85,7 +87,7 @@ describe('the settings of a coordinator', () => {
     const open = await read(inGroup);
     expect(open).toMatchObject({ dataDir: 'raft', isGroupOpen: true, group: { nodeId: 2, peerUrls, clusterId: 'cep' } });
     expect((await read({ ...inGroup, CEP_RAFT_KEY: 'k'.repeat(16) })).group?.key).toBe('k'.repeat(16));
-    const made = await read({ ...inGroup, CEP_API_KEY: 'the key of the API' });
+    const made = await read({ ...inGroup, CEP_API_KEY: 'the-key-of-the-API' });
     expect([made.isGroupOpen, made.group?.key]).toEqual([false, expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
@@ -88,6 +89,30 @@ describe('work for many clients', () => {
 });
 
 describe('the stream of a pipeline', () => {
+  it('begins when what its client asked before is answered, and can be opened only where its socket is', async () => {
+    const { server, id, url } = await deployed();
+    const { port, pathname } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    const follow = vi.spyOn(server.runtime.pipelines, 'follow');
+    socket.write(`GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET ${pathname} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    while (!text.includes('id: 0\n\n')) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(follow).toHaveBeenCalledOnce();
+    await inject(server, id, [40]);
+    while (!text.includes('"value":40')) await new Promise((resolve) => setTimeout(resolve, 5));
+    socket.destroy();
+    const response = Object.assign(new EventEmitter(), { socket: null, writeHead: () => undefined, flushHeaders: () => undefined });
+    const unopened = { tenantId: 't', headers: {}, lastEventId: undefined, telemetry: {} as Telemetry, onClose: () => undefined };
+    const [turns, following] = [new Turns(), vi.fn()];
+    expect(() => new EventStream({ ...unopened, turns, follow: following, response: response as unknown as ServerResponse })).toThrow(
+      TypeError,
+    );
+    expect(following).not.toHaveBeenCalled();
+  });
+
   it('sends each output event with its sequence, type, time and data', async () => {
     const { server, id, url } = await deployed();
     const client = await StreamClient.open(url);

@@ -434,6 +434,13 @@ describe('an error', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([400, 'bad_request']);
   });
 
+  it('of a parameter of any length is that of its route, which asks for a key first', async () => {
+    const app = await make();
+    const url = `/mine/${'x'.repeat(14_000)}`;
+    expect((await app.inject({ url })).json()).toMatchObject({ code: 'missing_api_key' });
+    expect((await app.inject({ url, headers: ann })).statusCode).toBe(200);
+  });
+
   it('has a status between 400 and 599 whatever its code', () => {
     for (const { status } of Object.values(errorCodes)) expect(status >= 400 && status < 600).toBe(true);
   });

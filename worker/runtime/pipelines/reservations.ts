@@ -43,7 +43,7 @@ export class Reservations {
   }
 
   #requirePipeline({ id: tenantId, quota }: Owner, name: string): void {
-    if (name.trim() === '' || name.length > NAME_CHARS_MAX) {
+    if (name.trim() === '' || [...name].length > NAME_CHARS_MAX) {
       throw new CepError('validation_error', `a pipeline needs a name of 1 to ${NAME_CHARS_MAX} characters`);
     }
     const own = this.#hosted().filter((pipeline) => pipeline.tenantId === tenantId && !pipeline.isEphemeral);

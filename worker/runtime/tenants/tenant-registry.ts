@@ -119,7 +119,8 @@ export class TenantRegistry {
   }
 
   #newTenant(name: string, plan: TenantPlan, quota: Partial<Quota>): Omit<StoredTenant, 'keyDigest'> {
-    if (name.trim() === '' || name.length > 128) throw new CepError('validation_error', 'a tenant needs a name of 1 to 128 characters');
+    if (name.trim() === '' || [...name].length > 128)
+      throw new CepError('validation_error', 'a tenant needs a name of 1 to 128 characters');
     if (!tenantPlans.includes(plan))
       throw new CepError('validation_error', `found the plan '${plan}', expected one of ${tenantPlans.join(', ')}`);
     for (const [key, value] of Object.entries(quota)) {

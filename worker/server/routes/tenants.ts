@@ -8,8 +8,12 @@ import { type ApiRoute, apiRoute } from './api-route.ts';
 const tag = 'tenants';
 const tenantPath = '/api/v1/tenants/{id}';
 
-/** Who uses the service, and how much. Tenants are made and removed with the server's own key. */
-export function tenantRoutes({ tenants }: Runtime): readonly ApiRoute[] {
+/**
+ * Who uses the service, and how much. Tenants are made and removed with the server's own key.
+ *
+ * @param deleted Told of each tenant that there is no more.
+ */
+export function tenantRoutes({ tenants }: Runtime, deleted: (tenantId: string) => void): readonly ApiRoute[] {
   return [
     apiRoute({
       method: 'GET',
@@ -81,6 +85,7 @@ export function tenantRoutes({ tenants }: Runtime): readonly ApiRoute[] {
       isAudited: true,
       handle: async ({ params }) => {
         await tenants.delete(params.id);
+        deleted(params.id);
         return { deleted: true };
       },
     }),

@@ -9,6 +9,7 @@ import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import type { Access, Runtime } from '../../runtime/service.ts';
 import { type ClientMessage, readMessage } from './client-message.ts';
 import { ConnectionProgram } from './connection-program.ts';
+import { socketBytesMax } from './event-stream.ts';
 import { OutputFeed } from './output-feed.ts';
 import type { Turns } from './turns.ts';
 
@@ -18,10 +19,12 @@ const messagesUnderWayMax = 256;
 const SMALL_MESSAGE_PART = 0.2;
 /** Answers that wait in the socket before it is no longer read. */
 const unreadBytesMax = limits.clientQueueBytesMax / 2;
-/** Time for a client to take something of a full queue. */
-const stallMsMax = 2_000;
+/** Time for a client to take something of what waits. The system holds megabytes for it, and tells of room a third at a time. */
+const stallMsMax = 10_000;
+/** A message is taken as a whole: a large one may take longer. */
+const bytesPerMsMin = 50;
 
-const closeCodes = { goingAway: 1001, slow: 1013 } as const;
+const closeCodes = { goingAway: 1001, refused: 1008, slow: 1013 } as const;
 
 export interface ConnectionOptions {
   readonly socket: WebSocket;
@@ -89,6 +92,11 @@ export class Connection {
 
   end(): void {
     this.#options.socket.close(closeCodes.goingAway, 'the server stops');
+  }
+
+  /** There is nobody any more whose connection it is. */
+  dismiss(): void {
+    this.#options.socket.close(closeCodes.refused, 'the tenant is deleted');
   }
 
   cut(): void {
@@ -168,7 +176,7 @@ export class Connection {
       attachedId,
       turns,
       telemetry,
-      isFull: () => this.#options.socket.bufferedAmount >= limits.clientQueueBytesMax,
+      isFull: () => this.#options.socket.bufferedAmount >= socketBytesMax,
       send: (text) => this.#write(text),
       together: (sends) => {
         transport.cork();
@@ -199,16 +207,18 @@ export class Connection {
     const { socket } = this.#options;
     if (this.#isClosed || socket.readyState !== socket.OPEN) return;
     socket.send(text, () => this.#flushed());
-    if (socket.bufferedAmount >= limits.clientQueueBytesMax) this.#cutWhenStalled();
+    if (socket.bufferedAmount >= socketBytesMax) this.#cutWhenStalled();
     this.#holdReading();
   }
 
   /** The client has taken something. */
   #flushed(): void {
+    // It reads, though it may have the ping only behind all that was sent before.
+    if (this.#stallTimer !== undefined) this.#isAlive = true;
     clearTimeout(this.#stallTimer);
     this.#stallTimer = undefined;
     const waiting = this.#options.socket.bufferedAmount;
-    if (waiting >= limits.clientQueueBytesMax) this.#cutWhenStalled();
+    if (waiting >= socketBytesMax) this.#cutWhenStalled();
     if (this.#isClosed || waiting >= unreadBytesMax) return;
     this.#holdReading();
     this.#program.feedNow?.resume();
@@ -216,13 +226,16 @@ export class Connection {
   }
 
   #cutWhenStalled(): void {
-    this.#stallTimer ??= setTimeout(() => {
-      const { socket, telemetry } = this.#options;
-      const fields = { tenant: this.tenantId, pipelines: this.#attached.size, unread_bytes: socket.bufferedAmount };
-      telemetry.log.log('warn', 'WebSocket client cut: it does not read', fields);
-      socket.close(closeCodes.slow, 'the client does not read');
-      this.cut();
-    }, stallMsMax).unref();
+    this.#stallTimer ??= setTimeout(
+      () => {
+        const { socket, telemetry } = this.#options;
+        const fields = { tenant: this.tenantId, pipelines: this.#attached.size, unread_bytes: socket.bufferedAmount };
+        telemetry.log.log('warn', 'WebSocket client cut: it does not read', fields);
+        socket.close(closeCodes.slow, 'the client does not read');
+        this.cut();
+      },
+      stallMsMax + this.#options.socket.bufferedAmount / bytesPerMsMin,
+    ).unref();
   }
 
   #takeTurn(bytes: number): void {

@@ -6,7 +6,7 @@ import { outputInStream } from '../output-text.ts';
 import type { Turns } from './turns.ts';
 
 /** Output events that wait in the socket of a client before the next one is read for it. */
-const socketBytesMax = 65_536;
+export const socketBytesMax = 65_536;
 export const eventStreamType = 'text/event-stream; charset=utf-8';
 
 export interface EventStreamOptions {
@@ -40,6 +40,8 @@ export class EventStream {
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#socket = options.response.socket as Socket;
+    this.#open();
+    // Last: a stream that could not be opened is told of no output.
     const after = sequenceOf(options.lastEventId);
     this.#cursor = options.follow({
       ...(after === undefined ? {} : { after }),
@@ -49,7 +51,9 @@ export class EventStream {
         options.turns.add(this.#pump);
       },
     });
-    this.#open();
+    // An id without data is no message, but a client that loses the connection before the first message comes back with it.
+    this.#socket.write(`:\n\nid: ${this.#cursor.position}\n\n`);
+    options.turns.add(this.#pump);
   }
 
   get tenantId(): string {
@@ -77,12 +81,9 @@ export class EventStream {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, 'content-type': eventStreamType, 'x-accel-buffering': 'no' });
     response.flushHeaders();
-    // An id without data is no message, but a client that loses the connection before the first message comes back with it.
-    this.#socket.write(`:\n\nid: ${this.#cursor.position}\n\n`);
     this.#socket.on('drain', () => turns.add(this.#pump));
     response.on('close', () => this.#close());
     response.on('error', () => this.#close());
-    turns.add(this.#pump);
   }
 
   get #isFull(): boolean {

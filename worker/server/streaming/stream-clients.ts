@@ -62,6 +62,10 @@ export class StreamClients<Client extends StreamClient> {
     if (this.#clients.delete(client)) this.#count(client, -1);
   }
 
+  of(tenantId: string): readonly Client[] {
+    return [...this.#clients].filter((client) => client.tenantId === tenantId);
+  }
+
   #count({ tenantId }: Client, difference: 1 | -1): void {
     const count = (this.#byTenant.get(tenantId) ?? 0) + difference;
     if (count === 0) this.#byTenant.delete(tenantId);
