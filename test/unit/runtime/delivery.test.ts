@@ -725,6 +725,36 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('try a sink whose circuit is open with one letter of a replay; when that fails what came meanwhile is given up, and the rest is not sent', async () => {
+    statuses = [503];
+    const sinks = newSinks();
+    const parameters = [
+      ['url', origin],
+      ['retries', 0],
+      ['failure_threshold', 1],
+      ['timeout', encodeValue(new Duration(300))],
+    ] as const;
+    sinks.configure([settingsOf('Hook', 'http', parameters)], ['Hook']);
+    for (const id of ['1', '2', '3']) sinks.take(order(id, 'Hook'));
+    await sinks.idle(5_000);
+    const answer = server.listeners('request')[0] as () => void;
+    server.removeAllListeners('request');
+    let asked = 0;
+    server.on('request', () => asked++);
+    const replay = sinks.replay();
+    await vi.waitUntil(() => asked === 1);
+    for (let id = 10; id < 60; id++) sinks.take(order(String(id), 'Hook'));
+    expect(await replay).toEqual({ replayed: 0, failed: 3, unsent: 2 });
+    expect([asked, sinks.pending, sinks.status()[0]?.state]).toEqual([1, 0, 'open']);
+    const standing = (await listed(letters)).map(({ attempts, code }) => `${code} ${attempts}`);
+    expect(standing).toEqual(['timeout 2', ...Array(52).fill('circuit_open 0')]);
+    server.removeAllListeners('request');
+    server.on('request', answer);
+    expect(await sinks.replay()).toEqual({ replayed: 53, failed: 0 });
+    expect(sinks.status()).toMatchObject([{ state: 'closed', delivered: 53 }]);
+    await sinks.close();
+  });
+
   it('send a dead letter again once, however many ask for that at the same time', async () => {
     statuses = [400, 400, 204, 400, 204];
     const sinks = newSinks();

@@ -476,7 +476,10 @@ export class SinkQueue {
     return letterOf(event, { connector: this.name, pipelineId, burial, attempts: this.#attempts.get(event) ?? 0 });
   }
 
-  /** Sends a dead letter again as it was sent first, once. Else than `taken`: how it stands with it now, or that the queue has ended. */
+  /**
+   * Sends a dead letter again as it was sent first, once; while the circuit is open it is the probe. Else than `taken`: how it stands with it
+   * now, or that the queue has ended.
+   */
   replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     return new Promise((resolve) => {
       this.#replays.push(() => this.#replay(letter).then(resolve));
@@ -486,14 +489,26 @@ export class SinkQueue {
 
   async #replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     if (this.#isClosed) return 'ended';
+    const isProbe = this.#breaker.askNow() === 'probe';
     const failure = await this.#sendOnce(messageOfLetter(letter));
     if (failure === undefined) {
+      if (isProbe) this.#breaker.succeeded();
       this.tally.delivered++;
       return 'taken';
     }
     // What was given up with the queue says nothing of the letter.
     if (this.#isClosed) return 'ended';
-    return { attempts: letter.attempts + 1, error: this.#options.redact(failure.message), code: failure.code };
+    const { code, isPermanent } = failure;
+    const burial: Burial = { code, message: this.#options.redact(failure.message), isPermanent };
+    if (isProbe) await this.#replayProbed(burial);
+    return { attempts: letter.attempts + 1, error: burial.message, code };
+  }
+
+  /** The letter that was the probe was not taken: what came meanwhile waited for that. */
+  async #replayProbed(failure: Burial): Promise<void> {
+    if (failure.isPermanent) return this.#breaker.undecided();
+    this.#failed(failure);
+    if (this.#isReady) await this.#bury(this.#safePart([...this.#pending]), circuitOpen);
   }
 }
 

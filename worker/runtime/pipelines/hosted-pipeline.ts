@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
 import type { LetterFilter } from '../../connectors/delivery/dead-letters.ts';
+import type { ReplayCounts } from '../../connectors/delivery/letter-replays.ts';
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
@@ -520,7 +521,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** Dead letters, each to the sink that did not take it. */
-  replayDeadLetters(filter: LetterFilter): Promise<{ readonly replayed: number; readonly failed: number }> {
+  replayDeadLetters(filter: LetterFilter): Promise<ReplayCounts> {
     return this.#sinks.replay(filter);
   }
 
