@@ -161,6 +161,10 @@ export class HostedPipeline implements IntakeOwner {
     [this.#sources, this.#lookups, this.#marks, this.#placing] = [sources, lookups, marks, placing];
   }
 
+  get takesOutputs(): boolean {
+    return this.#placing === undefined ? this.#context.outputs !== undefined : this.#placing.outputs.isWanted();
+  }
+
   #saveForSinks(): void {
     this.#saver.saveWhenAwaited(() => this.#life.isOpen);
   }

@@ -185,8 +185,8 @@ export interface WorkRecord {
   readonly length: number;
   /** Epoch ms of its arrival, or of the tick. */
   readonly time: number;
-  /** Most outputs that somebody reads; of more only the last are sent. */
-  readonly outputsMax: number;
+  /** Most outputs that somebody reads; of more, or of too much text, only the last are sent. Null: somebody takes each, so all are. */
+  readonly outputsMax: number | null;
   /** Indexes of events that are left out: they used up their budget before. */
   readonly skip: readonly number[];
 }
