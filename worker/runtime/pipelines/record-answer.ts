@@ -68,8 +68,8 @@ export function eventRefusal({ code, field, message }: InjectProblem): CepError 
   return new CepError(code, message, { details: { field } });
 }
 
-export function unreadableBody(message: string): CepError {
-  return new CepError('invalid_json', `the body cannot be read ${message}`);
+export function unreadableBody({ code, message }: NonNullable<RecordResult['unreadable']>): CepError {
+  return new CepError(code, `the body cannot be read ${message}`);
 }
 
 function problemText({ field, message }: { readonly field: string; readonly message: string }): string {

@@ -6,6 +6,7 @@ import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import type { LogEntry } from '../../engine/engine.ts';
 import type { EventNotes } from '../programs/event-notes.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
+import type { UnreadableBody } from '../requests/request-reader.ts';
 import type { DiagnosticPlace, InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
 
 /**
@@ -272,7 +273,7 @@ export interface RecordResult {
   readonly processed: number;
   readonly problems: readonly RecordProblem[];
   /** Nothing of the record was pushed: it cannot be read. */
-  readonly unreadable: string | null;
+  readonly unreadable: UnreadableBody | null;
   /** The engine broke: its state can no longer be trusted. */
   readonly failure: { readonly index: number; readonly message: string } | null;
   readonly outputs: OutputColumns;

@@ -35,7 +35,7 @@ export class RecordOutcome {
   #eventIndex = -1;
   events = 0;
   processed = 0;
-  unreadable: string | null = null;
+  unreadable: RecordResult['unreadable'] = null;
   notes: RecordResult['notes'] = null;
   /** Of a tick: for how long no other can do anything, ms. */
   restMs = 0;
