@@ -6,9 +6,8 @@ import { ContentIds } from '../../../worker/runtime/placed/content-ids.ts';
 import type { PlacedPipeline } from '../../../worker/runtime/placed/placement-host.ts';
 import type { Placing } from '../../../worker/runtime/placed/placing.ts';
 import { createRuntime } from '../../../worker/runtime/runtime.ts';
-import type { Runtime } from '../../../worker/runtime/service.ts';
 
-let runtime: Runtime;
+let runtime: Awaited<ReturnType<typeof createRuntime>>;
 let given: string[];
 
 beforeEach(async () => {
