@@ -19,9 +19,11 @@ export class DlqReplayCommand extends LettersCommand {
   protected override async ask(api: ServerApi): Promise<number> {
     const { id } = await api.pipeline(this.pipeline);
     const answer = await api.replayDeadLetters(id, this.choice);
-    const { replayed, failed } = answer;
+    const { replayed, failed, unsent = 0 } = answer;
+    const stay = failed === 0 ? '' : `, ${failed} not taken again`;
+    const open = unsent === 0 ? '' : `, ${unsent} of them not sent: the circuit breaker is open`;
     if (this.json) this.printJson(answer);
-    else this.print(`${counted(replayed, 'dead letter')} delivered${failed === 0 ? '' : `, ${failed} not taken again`}\n`);
+    else this.print(`${counted(replayed, 'dead letter')} delivered${stay}${open}\n`);
     return failed === 0 ? 0 : new CepError('runtime_error', '').exitCode;
   }
 }

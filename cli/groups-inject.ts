@@ -31,7 +31,7 @@ export class GroupsInjectCommand extends ClusterCommand {
     const answer = await cluster.inject(id, text, this.pipeline);
     if (this.json) this.printJson(answer);
     else {
-      const alerts = counted(answer.output_events?.length ?? 0, 'alert');
+      const alerts = counted((answer.output_events?.length ?? 0) + (answer.outputs_omitted ?? 0), 'alert');
       this.print(
         `${thousands(answer.accepted)} accepted, ${thousands(answer.rejected)} refused, ${alerts}, sent to ${answer.routed_to.join(', ')}\n`,
       );

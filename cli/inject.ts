@@ -102,7 +102,7 @@ export class InjectCommand extends ClientCommand {
       const answer = await this.#send(api, pipeline.id, file, batch);
       totals.accepted += answer.accepted;
       totals.rejected += answer.rejected;
-      totals.alerts += answer.output_events?.length ?? 0;
+      totals.alerts += (answer.output_events?.length ?? 0) + (answer.outputs_omitted ?? 0);
       totals.notes.add(answer);
       for (const { index, code, error } of answer.errors) problems.addInvalid(problemOf(batch, index, code, error));
       await this.#show(answer);

@@ -147,7 +147,7 @@ export const limits = {
   outputRingEventsMax: 1_000,
   /** The same, in characters of their JSON text; the oldest go first. */
   outputRingCharsMax: 33_554_432,
-  /** Text of the output events of one request that are kept for its answer and for streams; of more the newest. */
+  /** Text of the output events of one request that are kept for its answer and for streams; of more the newest. Routes get each. */
   requestOutputCharsMax: 67_108_864,
   /** Text of the alerts in one answer; one that holds fewer alerts than were asked for is as long. */
   alertPageCharsMax: 4_194_304,

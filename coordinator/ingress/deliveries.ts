@@ -399,7 +399,7 @@ export class Deliveries {
 
 /** A batch of which no more is known. */
 function workedThrough(sequence: number): BatchResult {
-  return { sequence, is_repeat: true, errors: [], outputs: '[]', workerId: undefined };
+  return { sequence, is_repeat: true, errors: [], outputs: '[]', outputsOmitted: 0, workerId: undefined };
 }
 
 function removed(placementId: string): CepError {

@@ -29,6 +29,8 @@ export interface InjectionResult {
   readonly errors: readonly InjectionProblem[];
   /** A list in JSON. */
   readonly outputs: string;
+  /** How many more there were than the answers of the workers hold. */
+  readonly outputsOmitted: number;
 }
 
 /** Events for one placement that go into the log together. */
@@ -270,6 +272,7 @@ interface Summed extends Appended {
 function summary({ group, portions, places, refusal, results, problems, eventCount }: Summed): InjectionResult {
   const errors: InjectionProblem[] = [...problems];
   const outputs: string[] = [];
+  let outputsOmitted = 0;
   for (const [at, portion] of portions.entries()) {
     const result = at < places.length ? results[at] : refusal;
     if (result instanceof CepError) {
@@ -278,6 +281,7 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
       continue;
     }
     for (const problem of result?.errors ?? []) errors.push({ ...problem, index: portion.indexes?.[problem.index] ?? problem.index });
+    outputsOmitted += result?.outputsOmitted ?? 0;
     if (result !== undefined && result.outputs !== '[]') outputs.push(result.outputs.slice(1, -1));
   }
   const [problem] = results;
@@ -294,6 +298,7 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
     rejected,
     errors: errors.sort((a, b) => a.index - b.index),
     outputs: `[${outputs.join(',')}]`,
+    outputsOmitted,
   };
 }
 

@@ -19,6 +19,8 @@ type BatchAnswerWire = DeliveryAnswerWire['results'][number];
 export interface BatchAnswer extends Pick<BatchAnswerWire, 'sequence' | 'is_repeat' | 'errors'> {
   /** A list in JSON, as the worker wrote it: of thousands of batches they would be objects by the hundred thousand. */
   readonly outputs: string;
+  /** How many more there were than the worker's answer holds. */
+  readonly outputsOmitted: number;
 }
 
 export interface DeliveryAnswer extends Pick<DeliveryAnswerWire, 'received'> {
@@ -195,9 +197,10 @@ function answerWithout(lists: readonly ListRange[], bytes: Buffer): DeliveryAnsw
   if (lists.length > 0 && !isAll) return undefined;
   return {
     received,
-    results: results.map(({ sequence, is_repeat, errors, output_events: outputs = [] }, at) => {
+    results: results.map(({ sequence, is_repeat, errors, output_events: outputs = [], outputs_omitted: outputsOmitted = 0 }, at) => {
       const list = lists[at];
-      return { sequence, is_repeat, errors, outputs: list ? bytes.toString('utf8', list.start, list.end) : JSON.stringify(outputs) };
+      const text = list ? bytes.toString('utf8', list.start, list.end) : JSON.stringify(outputs);
+      return { sequence, is_repeat, errors, outputs: text, outputsOmitted };
     }),
   };
 }

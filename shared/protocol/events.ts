@@ -58,8 +58,12 @@ export const eventNotesMembers = {
 
 export const eventNotesSchema = Type.Object(eventNotesMembers, strict);
 
+const outputsOmitted = Type.Optional(
+  Type.Integer({ minimum: 1, description: 'Output events before these that the answer is too small for; not there where it has all.' }),
+);
+
 export const injectedSchema = Type.Object(
-  { accepted: Type.Boolean(), output_events: Type.Array(outputEventSchema), ...eventNotesMembers },
+  { accepted: Type.Boolean(), output_events: Type.Array(outputEventSchema), outputs_omitted: outputsOmitted, ...eventNotesMembers },
   strict,
 );
 
@@ -77,6 +81,7 @@ export const batchInjectedSchema = Type.Object(
     rejected: count,
     errors: Type.Array(Type.Object({ index: count, code: Type.String({ enum: Object.keys(errorCodes) }), error: Type.String() }, strict)),
     output_events: Type.Optional(Type.Array(outputEventSchema, { description: 'Left out with ?outputs=false.' })),
+    outputs_omitted: outputsOmitted,
     processing_time_us: Type.Number({ minimum: 0 }),
     ...eventNotesMembers,
   },

@@ -156,7 +156,12 @@ export const deadLettersSchema = Type.Object(
   { entries: Type.Array(Type.Record(Type.String(), Type.Unknown(), { description: 'A line of the dead-letter file.' })), ...pageMembers },
   strict,
 );
-export const replayedSchema = Type.Object({ replayed: count, failed: count }, strict);
+const unsent = Type.Integer({
+  minimum: 0,
+  description:
+    'Of those that failed: not sent, because the circuit breaker of their sink was open after one before them. Not there where that is none.',
+});
+export const replayedSchema = Type.Object({ replayed: count, failed: count, unsent: Type.Optional(unsent) }, strict);
 export const clearedSchema = Type.Object({ cleared: count }, strict);
 
 export const programMessagesSchema = Type.Object(

@@ -363,6 +363,7 @@ export class Placement {
         outputs: {
           push: (output) => outbox.push(output),
           isFull: () => outbox.isFull,
+          isWanted: () => outbox.isRouted,
         },
         clockSpoke: (sequence) => {
           if (!hold.isHeld) void this.#saveUntil(() => !hold.isHeld, end);

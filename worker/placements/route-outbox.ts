@@ -95,6 +95,11 @@ export class RouteOutbox {
     }
   }
 
+  /** Somebody is to get some of the outputs. */
+  get isRouted(): boolean {
+    return this.#routes.length > 0;
+  }
+
   get isFull(): boolean {
     const links = [...this.#links.values()];
     return (

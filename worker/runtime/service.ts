@@ -1,6 +1,7 @@
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
 import type { TraceContext, Tracer } from '../../shared/telemetry/tracing.ts';
 import type { LetterFilter } from '../connectors/delivery/dead-letters.ts';
+import type { ReplayCounts } from '../connectors/delivery/letter-replays.ts';
 import type { SourceStatus } from '../connectors/sources/source-runner.ts';
 import type { UnreadType } from '../engine/streams/unread-types.ts';
 import type { MachineClock } from './arrival-clock.ts';
@@ -553,7 +554,7 @@ export interface Pipelines {
   sources(tenant: string, id: string): readonly SourceStatus[];
   deadLetters(tenant: string, id: string, page: Page, filter?: LetterFilter): Promise<DeadLetters>;
   /** To the sink that failed, and to no other. */
-  replayDeadLetters(tenant: string, id: string, filter?: LetterFilter): Promise<{ readonly replayed: number; readonly failed: number }>;
+  replayDeadLetters(tenant: string, id: string, filter?: LetterFilter): Promise<ReplayCounts>;
   clearDeadLetters(tenant: string, id: string, filter?: LetterFilter): Promise<{ readonly cleared: number }>;
 }
 

@@ -1,5 +1,5 @@
 /** Output events as JSON text. Fields come from the engine's thread as text already, so nothing is written twice. */
-import type { Output, Pipeline } from '../runtime/service.ts';
+import type { InjectResult, Output, Pipeline } from '../runtime/service.ts';
 
 const names = new Map<string, string>();
 const namesMax = 10_000;
@@ -17,6 +17,12 @@ function quoted(name: string): string {
 /** `{event_type, timestamp, fields}`, as answers to an injection show it. */
 export function outputInAnswer({ eventType, timestamp, fieldsJson }: Output): string {
   return `{"event_type":${quoted(eventType)},"timestamp":${timestamp},"fields":${fieldsJson}}`;
+}
+
+/** How many outputs were too much for the answer to an injection, as a member of it behind a comma; nothing when it has all. */
+export function omittedInAnswer({ outputs, outputCount }: InjectResult): string {
+  const omitted = outputCount - outputs.length;
+  return omitted === 0 ? '' : `,"outputs_omitted":${omitted}`;
 }
 
 /** `{event_type, timestamp, data}`, as the stream of a pipeline's outputs shows it. */

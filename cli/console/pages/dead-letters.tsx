@@ -6,7 +6,7 @@ import { Section, Wide } from '../parts/page.tsx';
 import { countText, plural, timeText, valueText } from '../parts/text.ts';
 import { usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
-import type { DeadLetters } from '../service/shapes.ts';
+import type { DeadLetters, Replayed } from '../service/shapes.ts';
 
 const perPage = 50;
 
@@ -23,8 +23,9 @@ export function DeadLettersView({ pipelineId }: { readonly pipelineId: string })
   );
   if (data === undefined) return error === undefined ? <Waiting /> : <Problem error={error} />;
   const replay = async (): Promise<void> => {
-    const { replayed, failed } = await ask<{ replayed: number; failed: number }>(`${path}/replay`, { method: 'POST' });
-    setSaid(`${plural(replayed, 'letter')} delivered, ${countText(failed)} failed again.`);
+    const { replayed, failed, unsent } = await ask<Replayed>(`${path}/replay`, { method: 'POST' });
+    const open = unsent === undefined ? '' : ` ${countText(unsent)} of them were not sent: the circuit breaker is open.`;
+    setSaid(`${plural(replayed, 'letter')} delivered, ${countText(failed)} failed again.${open}`);
     again();
   };
   const clear = async (): Promise<void> => {

@@ -25,6 +25,7 @@ import type {
   pipelineSchema,
   programMessagesSchema,
   reloadReportSchema,
+  replayedSchema,
 } from '../../../shared/protocol/pipelines.ts';
 import type { healthSchema, indexSchema, readySchema } from '../../../shared/protocol/probes.ts';
 import type { diagnosticSchema, topologySchema, validationSchema } from '../../../shared/protocol/program.ts';
@@ -49,6 +50,7 @@ export type AlertWithCauses = Static<typeof alertWithCausesSchema>;
 export type AlertCauses = Static<typeof alertCausesSchema>;
 export type Alerts = Static<typeof alertListSchema>;
 export type DeadLetters = Static<typeof deadLettersSchema>;
+export type Replayed = Static<typeof replayedSchema>;
 export type Messages = Static<typeof programMessagesSchema>;
 export type PastReloads = Static<typeof pastReloadsSchema>;
 export type ReloadReport = Static<typeof reloadReportSchema>;

@@ -15,7 +15,14 @@ import {
 } from '../../../shared/protocol/cluster-events.ts';
 import { eventSchema } from '../../../shared/protocol/events.ts';
 import type { InjectedEvent } from '../../ingress/entry-pipelines.ts';
-import { type InjectedEvents, type Injection, type InjectionProblem, type ReadEvents, refusalOf } from '../../ingress/injection.ts';
+import {
+  type InjectedEvents,
+  type Injection,
+  type InjectionProblem,
+  type InjectionResult,
+  type ReadEvents,
+  refusalOf,
+} from '../../ingress/injection.ts';
 import { bounds } from '../../state/bounds.ts';
 import { requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
@@ -55,7 +62,7 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection, cl
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const facts = { routed_to: taken.routedTo, worker_id: taken.workerId ?? null, accepted: true };
-          return Answer.json(200, `${unclosed(facts)},"output_events":${taken.outputs}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}}`);
         }),
     }),
     clusterRoute({
@@ -78,10 +85,14 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection, cl
           const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
           const tookUs = Math.round((performance.now() - beganMs) * 1_000);
-          return Answer.json(200, `${unclosed(facts)},"output_events":${taken.outputs},"processing_time_us":${tookUs}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)},"processing_time_us":${tookUs}}`);
         }),
     }),
   ];
+}
+
+function outputsIn({ outputs, outputsOmitted }: InjectionResult): string {
+  return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}`;
 }
 
 /** The JSON of an object, to which members can be added. */

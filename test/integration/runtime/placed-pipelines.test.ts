@@ -1,47 +1,69 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
 import { LATEST_STATE_FORMAT } from '../../../worker/engine/state/format.ts';
 import type { RuntimeStorage } from '../../../worker/runtime/pipelines/runtime-storage.ts';
 import { ContentIds } from '../../../worker/runtime/placed/content-ids.ts';
 import type { PlacedPipeline } from '../../../worker/runtime/placed/placement-host.ts';
+import type { Placing } from '../../../worker/runtime/placed/placing.ts';
 import { createRuntime } from '../../../worker/runtime/runtime.ts';
 
-const source = 'stream S = A .emit(n: n)\n';
+let runtime: Awaited<ReturnType<typeof createRuntime>>;
+let given: string[];
+
+beforeEach(async () => {
+  given = [];
+  runtime = await createRuntime({ engineThreads: 1, report: () => undefined });
+  await runtime.start();
+});
+
+afterEach(() => runtime.shutdown({ deadlineMs: 5_000 }));
+
+const nobody: Placing['outputs'] = { push: () => undefined, isFull: () => false, isWanted: () => false };
+
+async function place(name: string, source = 'stream S = A .emit(n: n)\n', outputs = nobody): Promise<PlacedPipeline> {
+  const { placements } = runtime;
+  const storage: RuntimeStorage = {
+    savePipeline: async () => undefined,
+    readState: async () => undefined,
+    append: async () => undefined,
+    saveIdle: async () => undefined,
+    deletePipeline: async () => void given.push(name),
+  };
+  return placements.place({
+    ...{ id: 'p', name, program: await placements.check({ source }), checkpoint: undefined, opened: Promise.resolve() },
+    placing: {
+      ...{ storage, ids: new ContentIds('p'), mayDeliver: () => true, now: Date.now, tickTime: () => undefined, outputs },
+      ...{ clockSpoke: () => undefined, taken: async () => undefined, safe: async () => undefined, replica: () => undefined },
+      ...{ stateFormat: () => LATEST_STATE_FORMAT, save: () => ({ ids: [], receipts: {}, routed: [] }) },
+    },
+  });
+}
 
 it('of two placed pipelines of one id each can be given up, and only that one ends', async () => {
-  const runtime = await createRuntime({ engineThreads: 1, report: () => undefined });
-  await runtime.start();
   const { placements } = runtime;
-  const given: string[] = [];
-  const place = async (name: string): Promise<PlacedPipeline> => {
-    const storage: RuntimeStorage = {
-      savePipeline: async () => undefined,
-      readState: async () => undefined,
-      append: async () => undefined,
-      saveIdle: async () => undefined,
-      deletePipeline: async () => void given.push(name),
-    };
-    return placements.place({
-      ...{ id: 'p', name, program: await placements.check({ source }), checkpoint: undefined, opened: Promise.resolve() },
-      placing: {
-        ...{ storage, ids: new ContentIds('p'), mayDeliver: () => true, now: Date.now, tickTime: () => undefined },
-        outputs: { push: () => undefined, isFull: () => false },
-        ...{ clockSpoke: () => undefined, taken: async () => undefined, safe: async () => undefined, replica: () => undefined },
-        ...{ stateFormat: () => LATEST_STATE_FORMAT, save: () => ({ ids: [], receipts: {}, routed: [] }) },
-      },
-    });
-  };
   const reason = new CepError('pipeline_not_running', 'it is not here any more');
   const shown = (): string[] => runtime.pipelines.all().map(({ name }) => name);
-  try {
-    const [first, second] = [await place('first'), await place('second')];
-    placements.abandon(first, reason);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect([given, shown()]).toEqual([['first'], ['second']]);
-    placements.abandon(second, reason);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect([given, shown()]).toEqual([['first', 'second'], []]);
-  } finally {
-    await runtime.shutdown({ deadlineMs: 5_000 });
-  }
+  const [first, second] = [await place('first'), await place('second')];
+  placements.abandon(first, reason);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([given, shown()]).toEqual([['first'], ['second']]);
+  placements.abandon(second, reason);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([given, shown()]).toEqual([['first', 'second'], []]);
+});
+
+it('gives each output to routes that want them, also what is more than the answer holds, which says how many there were', async () => {
+  const made = 300;
+  const streams = Array.from({ length: made }, (_, at) => `stream S${at} = A .emit(text: text)\n`);
+  const routed: string[] = [];
+  const pipeline = await place('first', streams.join(''), {
+    push: ({ stream }) => routed.push(stream),
+    isFull: () => false,
+    isWanted: () => true,
+  });
+  const body = Buffer.from(JSON.stringify({ events: [{ event_type: 'A', fields: { text: 'x'.repeat(250_000) } }] }));
+  const receipt = () => ({ source: '_external', sequence: 1, time: Date.now() });
+  const { outputs, outputCount } = await pipeline.receive({ body, format: 'batch' }, receipt, 'whole');
+  expect(routed).toEqual(streams.map((_, at) => `S${at}`));
+  expect([outputCount, outputs.length, outputs.at(-1)?.stream]).toEqual([made, 268, 'S299']);
 });

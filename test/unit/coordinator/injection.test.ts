@@ -14,7 +14,7 @@ const LONG = 'x'.repeat(400_000);
 const ofMember = { session: 'member', sequence: 7, lowestUnacknowledged: 7, digest: '' };
 const ofClient = { session: 'client', sequence: 1, lowestUnacknowledged: 1, digest: 'body' };
 
-const answered = async (sequence: number) => ({ sequence, errors: [], outputs: '[]', workerId: 'w1' });
+const answered = async (sequence: number) => ({ sequence, errors: [], outputs: '[]', outputsOmitted: 1, workerId: 'w1' });
 
 /** A log that keeps what it is given, unless the command is one that it refuses. */
 class Log {
@@ -51,7 +51,7 @@ class Log {
 
 it('each command of a request that needs several has one effect, whoever sent the request', async () => {
   const [member, again, client, other] = [new Log(), new Log(), new Log(), new Log()];
-  expect(await member.inject(3, ofMember)).toMatchObject({ accepted: 3, rejected: 0 });
+  expect(await member.inject(3, ofMember)).toMatchObject({ accepted: 3, rejected: 0, outputsOmitted: 3 });
   await again.inject(3, ofMember);
   await client.inject(3, ofClient);
   await other.inject(3, { ...ofMember, sequence: 8 });

@@ -73,6 +73,12 @@ it('gives the lists of outputs as the worker wrote them, and reads them where it
   for (const lists of wrong) expect(await saying(lists), lists).toEqual([JSON.stringify(JSON.parse(first)), '[]']);
 });
 
+it('says how many outputs a worker has left out', async () => {
+  const result = '{"sequence":1,"is_repeat":false,"errors":[],"output_events":[],"outputs_omitted":3}';
+  answer = { text: `{"received":1,"durable":0,"results":[${result},{"sequence":2,"is_repeat":false,"errors":[]}]}`, headers: {} };
+  expect((await deliver()).results.map(({ outputsOmitted }) => outputsOmitted)).toEqual([3, 0]);
+});
+
 it('an answer that is no JSON is none', async () => {
   answer = { text: '{"received":1,', headers: {} };
   await expect(deliver()).rejects.toThrow('gave an answer that is no JSON');

@@ -370,14 +370,12 @@ describe('the queue of a sink', () => {
     expect(sink.sent.map(({ id }) => id)).toEqual(['id-1', 'old', 'id-2']);
   });
 
-  it('is closed by a dead letter that is sent again when the reset time is over, and opened anew by one that is not taken', async () => {
-    sink.answers = [busy(), busy(), busy(), undefined, undefined];
+  it('is closed by a dead letter that is sent again, however long it is open, and opened anew by one that is not taken', async () => {
+    sink.answers = [busy(), busy(), busy(), undefined];
     const queue = newQueue({ retries: 0, failureThreshold: 2 });
     await deliver(queue, outgoing(1), outgoing(2));
     now += 1_000_000;
     expect([await queue.replay(old), queue.state]).toEqual([expect.objectContaining({ code: 'http_503' }), 'open']);
-    expect([await queue.replay(old), queue.state]).toEqual(['taken', 'open']);
-    now += 1_000_000;
     expect([await queue.replay(old), queue.state, queue.problem]).toEqual(['taken', 'closed', null]);
     expect(queue.tally.transitions).toEqual({ open: 2, half_open: 2, closed: 1 });
   });
@@ -743,6 +741,36 @@ describe('the sinks of a pipeline', () => {
     expect([received[2]?.body, received[2]?.url, received[2]?.headers['idempotency-key']]).toEqual([received[0]?.body, '/t', '1']);
     expect((await listed(letters)).map(({ id }) => id)).toEqual(['2']);
     expect(lines).toEqual([]);
+    await sinks.close();
+  });
+
+  it('try a sink whose circuit is open with one letter of a replay; when that fails what came meanwhile is given up, and the rest is not sent', async () => {
+    statuses = [503];
+    const sinks = newSinks();
+    const parameters = [
+      ['url', origin],
+      ['retries', 0],
+      ['failure_threshold', 1],
+      ['timeout', encodeValue(new Duration(300))],
+    ] as const;
+    sinks.configure([settingsOf('Hook', 'http', parameters)], ['Hook']);
+    for (const id of ['1', '2', '3']) sinks.take(order(id, 'Hook'));
+    await sinks.idle(5_000);
+    const answer = server.listeners('request')[0] as () => void;
+    server.removeAllListeners('request');
+    let asked = 0;
+    server.on('request', () => asked++);
+    const replay = sinks.replay();
+    await vi.waitUntil(() => asked === 1);
+    for (let id = 10; id < 60; id++) sinks.take(order(String(id), 'Hook'));
+    expect(await replay).toEqual({ replayed: 0, failed: 3, unsent: 2 });
+    expect([asked, sinks.pending, sinks.status()[0]?.state]).toEqual([1, 0, 'open']);
+    const standing = (await listed(letters)).map(({ attempts, code }) => `${code} ${attempts}`);
+    expect(standing).toEqual(['timeout 2', ...Array(52).fill('circuit_open 0')]);
+    server.removeAllListeners('request');
+    server.on('request', answer);
+    expect(await sinks.replay()).toEqual({ replayed: 53, failed: 0 });
+    expect(sinks.status()).toMatchObject([{ state: 'closed', delivered: 53 }]);
     await sinks.close();
   });
 

@@ -103,7 +103,7 @@ stream Counted = Reading.from(K, topic: "a").watermark(idle: 5s).window(10s).agg
       { tenantId: 't', isSuspect: false, state },
     );
     for (const record of records) {
-      if (record.kind === 'tick') intake.accept(tickEntry(record, false));
+      if (record.kind === 'tick') intake.accept(tickEntry(record));
       if (record.kind !== 'request') continue;
       const { bytes, format, outputs, source = null, time } = record;
       intake.accept(

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { limits } from '../../../shared/limits.ts';
 import { RecordOutcome } from '../../../worker/runtime/threads/record-outcome.ts';
 
-const outcome = (outputsMax = 100_000): RecordOutcome =>
+const outcome = (outputsMax: number | null = 100_000): RecordOutcome =>
   new RecordOutcome({ slot: 0, sequence: 1, length: 10, outputsMax, streams: new Map([['S', 0]]) });
 const output = (time: number, text = '') => ({ stream: 'S', type: 'S', time, fields: new Map([['text', text]]) });
 
@@ -21,6 +21,15 @@ it('keeps no more text of the outputs of a request than it may', () => {
   expect(outputs.skipped).toBe(5);
   expect(outputs.time).toEqual([6, 7, 8, 9]);
   expect([outputs.fields.length, outputs.causes?.length, outputs.ordinal]).toEqual([4, 4, [5, 6, 7, 8]]);
+});
+
+it('keeps every output of a request where somebody takes each, however many and long they are', () => {
+  const made = outcome(null);
+  const third = 'x'.repeat(limits.requestOutputCharsMax / 3);
+  for (let n = 1; n <= 5; n++) made.output(output(n, third));
+  for (let n = 6; n <= 250_000; n++) made.output(output(n));
+  const { outputs } = made.result();
+  expect([outputs.skipped, outputs.time.length, outputs.fields[0]?.length]).toEqual([0, 250_000, third.length + 11]);
 });
 
 it('keeps no more text of what a program says than it may, and counts the rest', () => {

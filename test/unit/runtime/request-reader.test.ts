@@ -8,7 +8,7 @@ const reader = new RequestReader();
 
 function entries(text: string, format: InjectFormat): readonly RequestEntry[] {
   const reading = reader.read(text, format);
-  if ('unreadable' in reading) throw new Error(reading.unreadable);
+  if ('unreadable' in reading) throw new Error(reading.unreadable.message);
   return reading.entries;
 }
 
@@ -98,12 +98,15 @@ describe('the reader of requests', () => {
     expect(plain(entries('{"event_type": "A", "data": {"x": 1}, "y": 2}', 'ndjson')[0])).toMatchObject({ fields: [['x', 1]] });
   });
 
-  it.each(['', '{', '{"events": [}', '{"events": [{}', '{"events": {}}', '{"event": []}', '[]', '{"events": []} x', '{"events": [] , }'])(
-    'says where a batch of %j cannot be read',
-    (text) => {
-      expect(reader.read(text, 'batch')).toEqual({ unreadable: expect.stringMatching(/^at character \d+: /) });
-    },
-  );
+  it.each([
+    ...['', '{', '{"events": [}', '{"events": [{}', '{"events": 5', '{"events": []} x', '{"events": [] , }'].map((text) => [
+      text,
+      'invalid_json',
+    ]),
+    ...['{"events": {}}', '{"events": 5}', '{"event": []}', '{}', '[]', '5', 'null'].map((text) => [text, 'validation_error']),
+  ])('says where a batch of %j cannot be read, and whether it is JSON: %s', (text, code) => {
+    expect(reader.read(text, 'batch')).toEqual({ unreadable: { code, message: expect.stringMatching(/^at character \d+: /) } });
+  });
 
   it('takes each line on its own', () => {
     const lines = entries('\n{"event_type":"A"}\r\n  \nnonsense\n{"event_type":"B"} {"event_type":"C"}\n{"event_type":"D"}', 'ndjson');

@@ -46,10 +46,11 @@ describe('dead letters of tenants', () => {
   it.each([
     ['in memory', 2],
     ['in files', 0],
-  ])('end with the process where they are kept nowhere, without messages that nobody could read: %s', async (where, ending) => {
+  ])('end with the process where they are kept nowhere, without those of messages that were never taken in: %s', async (where, ending) => {
     const letters = await open(where === 'in files' ? stateDir : undefined);
     for (const id of [1, 2]) await letters.of('t_one').add(letter('p', id));
-    await letters.of('t_one').add({ ...letter('p', 3), code: 'unreadable_message' });
+    for (const code of ['unreadable_message', 'invalid_event', 'budget_exceeded'])
+      await letters.of('t_one').add({ ...letter('p', 3), stream: '', code });
     await letters.of('t_one').add(letter('p-other', 4));
     expect(letters.endingWithProcess('t_one', 'p')).toBe(ending);
     await letters.of('t_one').remove('p', () => true);

@@ -15,7 +15,7 @@ export type Permission = 'send' | 'probe' | 'reject';
 
 /**
  * Keeps messages from a sink that does not take any. Closed: everything is sent; failures in a row up to the threshold open it. Open: nothing
- * is sent until the reset time is over. Then half-open: one message is sent as a probe, and how that ends decides.
+ * is sent until the reset time is over, or somebody wants it tried. Then half-open: one message is sent as a probe, and how that ends decides.
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions;
@@ -35,8 +35,17 @@ export class CircuitBreaker {
   /** Asked for each message, which is then sent or not as the answer says. */
   ask(): Permission {
     if (this.#state === 'closed') return 'send';
-    const isOver = this.#options.now() - this.#openedAt >= this.#options.resetTimeoutMs;
+    const isOver = this.#state === 'half_open' || this.#options.now() - this.#openedAt >= this.#options.resetTimeoutMs;
     if (!isOver || this.#isProbing) return 'reject';
+    return this.#probe();
+  }
+
+  /** For a message that somebody wants sent now, although it is open: then that is the probe. */
+  askNow(): Exclude<Permission, 'reject'> {
+    return this.#state === 'closed' ? 'send' : this.#probe();
+  }
+
+  #probe(): 'probe' {
     this.#isProbing = true;
     this.#become('half_open');
     return 'probe';

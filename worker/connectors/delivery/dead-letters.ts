@@ -110,6 +110,8 @@ export class DroppedLetters {
 
 interface KeptLetter extends LetterFacts {
   readonly pipelineId: string;
+  /** Empty: it came in by a source. */
+  readonly stream: string;
   readonly text: string;
 }
 
@@ -127,9 +129,9 @@ export class MemoryDeadLetters implements DeadLetters {
   }
 
   async add(letter: DeadLetter): Promise<void> {
-    const { pipeline_id: pipelineId, connector, id, code } = letter;
+    const { pipeline_id: pipelineId, connector, id, code, stream } = letter;
     const text = JSON.stringify(letter);
-    this.#letters.push({ pipelineId, connector, id, code, text });
+    this.#letters.push({ pipelineId, connector, id, code, stream, text });
     this.#chars += text.length;
     while (this.#letters.length > this.#max || (this.#chars > this.#charsMax && this.#letters.length > 1)) this.#dropOldest();
   }
@@ -162,9 +164,9 @@ export class MemoryDeadLetters implements DeadLetters {
     this.#chars = this.#letters.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** How many there are of a pipeline that are no messages which it could not read: those were never taken in. */
+  /** How many there are of a pipeline that are no messages of its sources: those were never taken in. */
   undelivered(pipelineId: string): number {
-    return this.#letters.filter((letter) => letter.pipelineId === pipelineId && letter.code !== 'unreadable_message').length;
+    return this.#letters.filter((letter) => letter.pipelineId === pipelineId && letter.stream !== '').length;
   }
 
   close(): Promise<void> {

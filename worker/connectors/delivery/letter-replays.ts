@@ -7,6 +7,8 @@ const REMOVALS_SHARE = 16;
 export interface ReplayCounts {
   readonly replayed: number;
   readonly failed: number;
+  /** Of those that failed: not sent, because the circuit of their sink was open after one before them. Not there where that is none. */
+  readonly unsent?: number;
 }
 
 export interface LetterReplaysOptions {
@@ -14,6 +16,8 @@ export interface LetterReplaysOptions {
   readonly deadLetters: DeadLetters;
   /** Else than `taken`: how it stands with the letter now, or that nobody can send it. */
   readonly send: (letter: DeadLetter) => Promise<'taken' | 'ended' | FailedAgain>;
+  /** The circuit of its sink is open. */
+  readonly isOpen: (letter: DeadLetter) => boolean;
   /** How it stands with letters cannot be kept. */
   readonly onUnwritten: (error: unknown) => void;
 }
@@ -36,7 +40,8 @@ export class LetterReplays {
 
 /**
  * What is taken is gone before long, so that a crash repeats little of it; the others say in the end how often they were sent, and what went
- * wrong last.
+ * wrong last. A sink whose circuit is open is tried with one letter: when that is not taken the others stay as they are, so that neither
+ * who asked nor what else goes to the sink waits for each.
  */
 class Replay {
   readonly #options: LetterReplaysOptions;
@@ -44,8 +49,11 @@ class Replay {
   /** Keys of letters that are still to be taken away. */
   readonly #taken = new Set<string>();
   readonly #failedAgain = new Map<string, FailedAgain>();
+  /** Connectors that were asked to take one. */
+  readonly #tried = new Set<string>();
   #replayed = 0;
   #failed = 0;
+  #unsent = 0;
 
   constructor(options: LetterReplaysOptions, filter: LetterFilter) {
     this.#options = options;
@@ -63,7 +71,7 @@ class Replay {
     const failedAgain = this.#failedAgain;
     // Where that fails they stay as they were, and what was sent is counted all the same.
     if (failedAgain.size > 0) await deadLetters.update(pipelineId, (letter) => failedAgain.get(keyOf(letter))).catch(onUnwritten);
-    return { replayed: this.#replayed, failed: this.#failed };
+    return { replayed: this.#replayed, failed: this.#failed, ...(this.#unsent > 0 && { unsent: this.#unsent }) };
   }
 
   /** Those that there are when it begins. */
@@ -86,6 +94,12 @@ class Replay {
   }
 
   async #send(letter: DeadLetter): Promise<void> {
+    if (this.#tried.has(letter.connector) && this.#options.isOpen(letter)) {
+      this.#failed++;
+      this.#unsent++;
+      return;
+    }
+    this.#tried.add(letter.connector);
     const outcome = await this.#options.send(letter);
     if (outcome === 'taken') {
       this.#taken.add(keyOf(letter));

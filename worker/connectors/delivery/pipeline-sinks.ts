@@ -115,6 +115,7 @@ export class PipelineSinks {
       pipelineId: options.pipelineId,
       deadLetters: options.deadLetters,
       send: async (letter) => (await this.#queueOf(letter)?.replay(letter)) ?? 'ended',
+      isOpen: (letter) => this.#queueOf(letter)?.state === 'open',
       onUnwritten: (error) => this.#lettersUnwritten(error),
     });
   }

@@ -476,7 +476,10 @@ export class SinkQueue {
     return letterOf(event, { connector: this.name, pipelineId, burial, attempts: this.#attempts.get(event) ?? 0 });
   }
 
-  /** Sends a dead letter again as it was sent first, once. Else than `taken`: how it stands with it now, or that the queue has ended. */
+  /**
+   * Sends a dead letter again as it was sent first, once; while the circuit is open it is the probe. Else than `taken`: how it stands with it
+   * now, or that the queue has ended.
+   */
   replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     return new Promise((resolve) => {
       this.#replays.push(() => this.#replay(letter).then(resolve));
@@ -486,8 +489,7 @@ export class SinkQueue {
 
   async #replay(letter: DeadLetter): Promise<'taken' | 'ended' | FailedAgain> {
     if (this.#isClosed) return 'ended';
-    // Where a probe is due it is one: nothing else may come for long that says whether the sink is back.
-    const isProbe = this.#breaker.ask() === 'probe';
+    const isProbe = this.#breaker.askNow() === 'probe';
     const failure = await this.#sendOnce(messageOfLetter(letter));
     if (failure === undefined) {
       if (isProbe) this.#breaker.succeeded();
@@ -495,12 +497,17 @@ export class SinkQueue {
       return 'taken';
     }
     const { code, isPermanent } = failure;
-    const message = this.#options.redact(failure.message);
-    if (isProbe && (isPermanent || this.#isClosed)) this.#breaker.undecided();
-    else if (isProbe) this.#failed({ code, message, isPermanent });
+    const burial: Burial = { code, message: this.#options.redact(failure.message), isPermanent };
+    if (isProbe) await this.#replayProbed(burial);
     // What was given up with the queue says nothing of the letter.
-    if (this.#isClosed) return 'ended';
-    return { attempts: letter.attempts + 1, error: message, code };
+    return this.#isClosed ? 'ended' : { attempts: letter.attempts + 1, error: burial.message, code };
+  }
+
+  /** The letter that was the probe was not taken: what came meanwhile waited for that. */
+  async #replayProbed(failure: Burial): Promise<void> {
+    if (failure.isPermanent || this.#isClosed) return this.#breaker.undecided();
+    this.#failed(failure);
+    if (this.#isReady) await this.#bury(this.#safePart([...this.#pending]), circuitOpen);
   }
 }
 

@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { decodeValue, encodeValue } from '../../../shared/events/stored-value.ts';
 import type { LetterFilter } from '../../connectors/delivery/dead-letters.ts';
+import type { ReplayCounts } from '../../connectors/delivery/letter-replays.ts';
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
@@ -158,6 +159,10 @@ export class HostedPipeline implements IntakeOwner {
     [this.#record, this.#intake, this.#ring, this.#tally, this.#answers] = [record, intake, ring, tally, answers];
     [this.#sinks, this.#results, this.#saver, this.#events] = [sinks, results, saver, events];
     [this.#sources, this.#lookups, this.#marks, this.#placing] = [sources, lookups, marks, placing];
+  }
+
+  get takesOutputs(): boolean {
+    return this.#placing === undefined ? this.#context.outputs !== undefined : this.#placing.outputs.isWanted();
   }
 
   #saveForSinks(): void {
@@ -520,7 +525,7 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** Dead letters, each to the sink that did not take it. */
-  replayDeadLetters(filter: LetterFilter): Promise<{ readonly replayed: number; readonly failed: number }> {
+  replayDeadLetters(filter: LetterFilter): Promise<ReplayCounts> {
     return this.#sinks.replay(filter);
   }
 

@@ -16,6 +16,7 @@ import type {
 } from '../threads/messages.ts';
 import type { LoadedProgram, WarmEngine } from '../threads/warm-engine.ts';
 import { Fifo } from './fifo.ts';
+import { ANSWER_OUTPUTS_MAX } from './record-answer.ts';
 import type { SourceMark } from './runtime-storage.ts';
 
 /** Records that a pipeline has on its thread at a time; the others wait here, so that no pipeline fills the thread's queue. */
@@ -34,7 +35,8 @@ export interface Entry {
   readonly bytes: Uint8Array | null;
   /** Epoch ms. */
   readonly time: number;
-  readonly outputsMax: number;
+  /** Somebody waits for an answer that holds its outputs. */
+  readonly isAnswered: boolean;
   readonly idempotencyKey: string | null;
   /** Where the source stood behind it; null: it came from elsewhere. */
   readonly source: SourceMark | null;
@@ -57,6 +59,8 @@ export interface Entry {
 
 /** What the pipeline is told. */
 export interface IntakeOwner {
+  /** Somebody takes each output: none may be left out. @default nobody does */
+  readonly takesOutputs?: boolean;
   /** Each entry once, in order, also those that nobody waits for. */
   result(entry: Entry, result: RecordResult): void;
   counters(counters: CountersReply): void;
@@ -206,8 +210,13 @@ export class Intake implements SlotOwner {
     this.#sent.push(entry);
     this.#sentBytes += size;
     this.#lastSent = sequence;
-    const outputsMax = entry.isReplay ? 0 : entry.outputsMax;
+    const outputsMax = entry.isReplay ? 0 : this.#outputsMaxOf(entry);
     thread.send({ slot: this.#slot, sequence, format, timeField, source, time, outputsMax, skip }, bytes);
+  }
+
+  #outputsMaxOf({ isAnswered }: Entry): number | null {
+    if (this.#owner.takesOutputs === true) return null;
+    return isAnswered ? ANSWER_OUTPUTS_MAX : limits.outputRingEventsMax;
   }
 
   result(result: RecordResult): void {

@@ -4,6 +4,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { limits } from '../../../shared/limits.ts';
 import { connectorProblems } from '../../connectors/connector-problems.ts';
 import { isChosen, type LetterFilter } from '../../connectors/delivery/dead-letters.ts';
+import type { ReplayCounts } from '../../connectors/delivery/letter-replays.ts';
 import { webhookEvents } from '../../connectors/http/webhook-body.ts';
 import type { SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
 import type { ProgramChecks } from '../checking/program-checks.ts';
@@ -543,11 +544,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return { total, entries: letters };
   }
 
-  async replayDeadLetters(
-    tenant: string,
-    id: string,
-    filter: LetterFilter = {},
-  ): Promise<{ readonly replayed: number; readonly failed: number }> {
+  async replayDeadLetters(tenant: string, id: string, filter: LetterFilter = {}): Promise<ReplayCounts> {
     return this.#seen(tenant, id).replayDeadLetters(filter);
   }
 

@@ -171,7 +171,7 @@ export class PipelineEvents {
   async feed(input: SourceInput, admit: () => Admission): Promise<void> {
     const { body, timeField, mark, idempotencyKey: key } = input;
     const { nextSequence, clock, storage, outputs } = this.#options;
-    const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: outputs !== undefined };
+    const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: false };
     const idempotency = key === undefined ? null : { key, digest: digestOf(request) };
     const known = idempotency && this.#parts.answers.find(idempotency.key, idempotency.digest, clock.elapsedMs());
     if (known) {
@@ -259,7 +259,7 @@ export class PipelineEvents {
 
   recoverTick(sequence: number, time: number, isSkipped: boolean): void {
     this.#options.clock.notBefore(time);
-    const entry = tickEntry({ sequence, time, isRecovered: true }, this.#options.outputs !== undefined);
+    const entry = tickEntry({ sequence, time, isRecovered: true });
     if (isSkipped) entry.skip.push(-1);
     this.#parts.intake.accept(entry);
   }
@@ -267,7 +267,7 @@ export class PipelineEvents {
   /** `logged`: resolves when the log has the tick, which counts only then. */
   tick(sequence: number, time: number, logged?: Promise<void>): void {
     const { intake } = this.#parts;
-    const entry = tickEntry({ sequence, time }, this.#options.outputs !== undefined);
+    const entry = tickEntry({ sequence, time });
     entry.isReady = logged === undefined;
     intake.accept(entry);
     void logged?.then(() => intake.release(entry, true));

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
-import { limits } from '../../../shared/limits.ts';
 import type { InjectRequest } from '../service.ts';
 import type { Entry } from './intake.ts';
-
-/** Outputs of one request that an answer may hold. */
-export const ANSWER_OUTPUTS_MAX = 100_000;
 
 export function newEntry(
   { body, format, timeField, outputs, trace }: InjectRequest,
   rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source' | 'isRecovered'>>,
 ): Entry {
-  const outputsMax = outputs === false ? limits.outputRingEventsMax : ANSWER_OUTPUTS_MAX;
   return {
     source: null,
     isRecovered: false,
@@ -19,7 +14,7 @@ export function newEntry(
     timeField: timeField ?? null,
     bytes: body,
     trace: trace ?? null,
-    outputsMax,
+    isAnswered: outputs !== false,
     acceptedAt: performance.now(),
     skip: [],
     isReady: true,
@@ -28,11 +23,11 @@ export function newEntry(
   };
 }
 
-/** `wanted`: somebody takes each of its outputs. */
-export function tickEntry(
-  { sequence, time, isRecovered = false }: Pick<Entry, 'sequence' | 'time'> & Partial<Pick<Entry, 'isRecovered'>>,
-  wanted: boolean,
-): Entry {
+export function tickEntry({
+  sequence,
+  time,
+  isRecovered = false,
+}: Pick<Entry, 'sequence' | 'time'> & Partial<Pick<Entry, 'isRecovered'>>): Entry {
   return {
     sequence,
     format: null,
@@ -40,7 +35,7 @@ export function tickEntry(
     bytes: null,
     trace: null,
     time,
-    outputsMax: wanted ? ANSWER_OUTPUTS_MAX : limits.outputRingEventsMax,
+    isAnswered: false,
     acceptedAt: performance.now(),
     skip: [],
     isReady: true,

@@ -1,6 +1,10 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import { limits } from '../../../shared/limits.ts';
 import type { InjectProblem, InjectResult, Output } from '../service.ts';
 import type { RecordResult } from '../threads/messages.ts';
+
+/** Outputs of one request that an answer may hold. */
+export const ANSWER_OUTPUTS_MAX = 100_000;
 
 export interface OutputNaming {
   readonly pipelineId: string;
@@ -40,7 +44,7 @@ export function resultOf(result: RecordResult, outputs: readonly Output[], { wan
     accepted: result.processed,
     rejected: result.problems.length,
     errors: result.problems.map((problem): InjectProblem => ({ ...problem, message: problemText(problem) })),
-    outputs: wanted ? outputs : [],
+    outputs: wanted ? forAnswer(outputs) : [],
     outputCount: result.outputs.skipped + result.outputs.time.length,
     processingTimeUs: result.durationUs,
     notes: result.notes,
@@ -48,13 +52,24 @@ export function resultOf(result: RecordResult, outputs: readonly Output[], { wan
   };
 }
 
+/** Of those that are too many, or too much text, the newest. */
+function forAnswer(outputs: readonly Output[]): readonly Output[] {
+  const first = Math.max(0, outputs.length - ANSWER_OUTPUTS_MAX);
+  let from = outputs.length;
+  for (let chars = 0; from > first; from--) {
+    chars += (outputs[from - 1] as Output).fieldsJson.length;
+    if (chars > limits.requestOutputCharsMax) break;
+  }
+  return from === 0 ? outputs : outputs.slice(from);
+}
+
 /** Why a single event was not taken. */
 export function eventRefusal({ code, field, message }: InjectProblem): CepError {
   return new CepError(code, message, { details: { field } });
 }
 
-export function unreadableBody(message: string): CepError {
-  return new CepError('invalid_json', `the body cannot be read ${message}`);
+export function unreadableBody({ code, message }: NonNullable<RecordResult['unreadable']>): CepError {
+  return new CepError(code, `the body cannot be read ${message}`);
 }
 
 function problemText({ field, message }: { readonly field: string; readonly message: string }): string {

@@ -8,7 +8,6 @@ import { badEventLetters } from './bad-event-letters.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Entry } from './intake.ts';
 import type { OutputRing } from './output-ring.ts';
-import { ANSWER_OUTPUTS_MAX } from './pipeline-inputs.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
 import type { ProgramLog } from './program-log.ts';
 import { type OutputNaming, outputsOf, resultOf, unreadableBody } from './record-answer.ts';
@@ -118,7 +117,7 @@ export class ResultHandler {
       entry.settle?.reject(unreadableBody(result.unreadable));
       return;
     }
-    const answer = resultOf(result, outputs, { wanted: entry.outputsMax === ANSWER_OUTPUTS_MAX });
+    const answer = resultOf(result, outputs, { wanted: entry.isAnswered });
     if (entry.idempotencyKey !== null) this.#parts.answers.complete(entry.idempotencyKey, answer);
     entry.settle?.resolve(answer);
   }

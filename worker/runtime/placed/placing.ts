@@ -15,8 +15,8 @@ export interface Placing {
   readonly now: () => number;
   /** The time of a tick of the clock, epoch ms; undefined while it may have none. */
   readonly tickTime: () => number | undefined;
-  /** Takes each output, in order. */
-  readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean };
+  /** Takes each output, in order. While it wants them none may be left out. */
+  readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean; readonly isWanted: () => boolean };
   /** The tick of this number has made something, which is about to be said. */
   readonly clockSpoke: (sequence: number) => void;
   /** Resolves when the source may go on; where it tells the other side what was taken, when whoever goes on elsewhere has that. */

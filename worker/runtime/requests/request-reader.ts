@@ -27,7 +27,13 @@ export interface RequestProblem {
 }
 
 /** What a body holds: entries in order, or why it cannot be read at all. */
-export type RequestReading = { readonly entries: readonly RequestEntry[] } | { readonly unreadable: string };
+export type RequestReading = { readonly entries: readonly RequestEntry[] } | { readonly unreadable: UnreadableBody };
+
+/** It is no JSON, or JSON of another shape. */
+export interface UnreadableBody {
+  readonly code: 'invalid_json' | 'validation_error';
+  readonly message: string;
+}
 
 export function isProblem(entry: RequestEntry): entry is RequestProblem {
   return 'message' in entry;
@@ -52,7 +58,7 @@ export class RequestReader {
       return { entries: format === 'batch' ? this.#scanner.batch(text) : [this.#scanner.only(text, format === 'flat')] };
     } catch (error) {
       if (!(error instanceof UnreadableText)) throw error;
-      return { unreadable: problemText(error) };
+      return { unreadable: { code: isJson(text) ? 'validation_error' : 'invalid_json', message: problemText(error) } };
     }
   }
 
@@ -75,6 +81,16 @@ export class RequestReader {
       if (!(error instanceof UnreadableText)) throw error;
       return { field: '', message: `the line is no JSON object: ${error.message}` };
     }
+  }
+}
+
+/** The scanner stops at the first that is not as it should be, whatever follows. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -6,6 +6,7 @@ import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
 import type { LogEntry } from '../../engine/engine.ts';
 import type { EventNotes } from '../programs/event-notes.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
+import type { UnreadableBody } from '../requests/request-reader.ts';
 import type { DiagnosticPlace, InjectFormat, ProgramDiagnostic, StreamMetrics, Topology } from '../service.ts';
 
 /**
@@ -184,8 +185,8 @@ export interface WorkRecord {
   readonly length: number;
   /** Epoch ms of its arrival, or of the tick. */
   readonly time: number;
-  /** Most outputs that somebody reads; of more only the last are sent. */
-  readonly outputsMax: number;
+  /** Most outputs that somebody reads; of more, or of too much text, only the last are sent. Null: somebody takes each, so all are. */
+  readonly outputsMax: number | null;
   /** Indexes of events that are left out: they used up their budget before. */
   readonly skip: readonly number[];
 }
@@ -271,7 +272,7 @@ export interface RecordResult {
   readonly processed: number;
   readonly problems: readonly RecordProblem[];
   /** Nothing of the record was pushed: it cannot be read. */
-  readonly unreadable: string | null;
+  readonly unreadable: UnreadableBody | null;
   /** The engine broke: its state can no longer be trusted. */
   readonly failure: { readonly index: number; readonly message: string } | null;
   readonly outputs: OutputColumns;

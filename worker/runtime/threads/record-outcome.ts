@@ -16,7 +16,7 @@ export class RecordOutcome {
   readonly sequence: number;
   readonly #length: number;
   readonly #streams: ReadonlyMap<string, number>;
-  readonly #outputsMax: number;
+  readonly #outputsMax: number | null;
   readonly #ordinals = new Map<string, number>();
   readonly #deliveries: SentDelivery[] = [];
   readonly #deadLetters: SentDeadLetter[] = [];
@@ -35,7 +35,7 @@ export class RecordOutcome {
   #eventIndex = -1;
   events = 0;
   processed = 0;
-  unreadable: string | null = null;
+  unreadable: RecordResult['unreadable'] = null;
   notes: RecordResult['notes'] = null;
   /** Of a tick: for how long no other can do anything, ms. */
   restMs = 0;
@@ -45,7 +45,7 @@ export class RecordOutcome {
     readonly slot: number;
     readonly sequence: number;
     readonly length: number;
-    readonly outputsMax: number;
+    readonly outputsMax: number | null;
     readonly streams: ReadonlyMap<string, number>;
   }) {
     this.slot = record.slot;
@@ -81,8 +81,7 @@ export class RecordOutcome {
     this.#outputs.ordinal.push(ordinal);
     this.#outputs.fields.push(text);
     if (causesText !== undefined) this.#causes.push(causesText);
-    // Of outputs that nobody reads, or that are too much text, only the newest are kept, dropped in large pieces.
-    if (this.#outputs.time.length > 2 * this.#outputsMax + 16 || this.#chars > 1.5 * limits.requestOutputCharsMax) this.#drop();
+    if (this.#outputsMax !== null) this.#dropLargePiece(this.#outputsMax);
   }
 
   deliver({ connector, url, topic, stream, type, time, fields, message, parameters }: Delivery): void {
@@ -129,7 +128,7 @@ export class RecordOutcome {
   }
 
   result(): RecordResult {
-    if (this.#outputs.time.length > this.#outputsMax || this.#chars > limits.requestOutputCharsMax) this.#drop();
+    if (this.#outputsMax !== null) this.#drop(this.#outputsMax);
     this.#tellOfLinesLeftOut();
     return {
       slot: this.slot,
@@ -168,9 +167,15 @@ export class RecordOutcome {
     return number;
   }
 
-  #drop(): void {
+  #dropLargePiece(outputsMax: number): void {
+    if (this.#outputs.time.length > 2 * outputsMax + 16 || this.#chars > 1.5 * limits.requestOutputCharsMax) this.#drop(outputsMax);
+  }
+
+  /** Of outputs that nobody reads, or that are too much text, only the newest are kept. */
+  #drop(outputsMax: number): void {
+    if (this.#outputs.time.length <= outputsMax && this.#chars <= limits.requestOutputCharsMax) return;
     const { stream, type, time, event, ordinal, fields } = this.#outputs;
-    let from = Math.max(0, time.length - this.#outputsMax);
+    let from = Math.max(0, time.length - outputsMax);
     const sizeOf = (at: number): number => (fields[at] as string).length + (this.#causes[at]?.length ?? 0);
     this.#chars = 0;
     for (let at = from; at < time.length; at++) this.#chars += sizeOf(at);

@@ -190,7 +190,7 @@ export class Slot {
       return;
     }
     const job = new RecordJob(engine, record, outcome, this.#context.heartbeat);
-    if (record.skip.includes(-1)) outcome.unreadable = 'the request kept the program busy for too long, and was given up';
+    if (record.skip.includes(-1)) outcome.unreadable = keptBusy;
     else if (body !== null) job.read(body, this.#context.reader);
     const isThrough = job.slice();
     if (isThrough && engine.settled() === undefined) {
@@ -298,6 +298,11 @@ class RecordJob {
     this.#observed = this.#at;
   }
 }
+
+const keptBusy: RecordResult['unreadable'] = {
+  code: 'invalid_json',
+  message: 'the request kept the program busy for too long, and was given up',
+};
 
 function givenUp(index: number): Parameters<RecordOutcome['problem']>[0] {
   const message = 'the event kept the program busy for longer than one event may, and was given up: look for a loop that does not end';

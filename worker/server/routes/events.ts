@@ -6,7 +6,7 @@ import type { Arrival, Call } from '../../../shared/http/route.ts';
 import { limits } from '../../../shared/limits.ts';
 import { batchInjectedSchema, eventBatchSchema, eventSchema, injectedSchema } from '../../../shared/protocol/events.ts';
 import type { Access, InjectProblem, InjectRequest, InjectResult, Runtime } from '../../runtime/service.ts';
-import { outputInAnswer } from '../output-text.ts';
+import { omittedInAnswer, outputInAnswer } from '../output-text.ts';
 import { eventNotesWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
 
@@ -46,8 +46,9 @@ export function eventRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       handle: async ({ caller, params, body, query, headers, request: { trace } }) => {
         const { durable, time_field: timeField } = query;
         const request: InjectRequest = { body, format: 'event', timeField, durable, trace, ...keyOf(headers) };
-        const { outputs, notes } = await pipelines.inject(caller.tenantId, params.id, request);
-        return Answer.json(200, `{"accepted":true,"output_events":[${outputs.map(outputInAnswer).join(',')}]${notesIn(notes)}}`);
+        const result = await pipelines.inject(caller.tenantId, params.id, request);
+        const outputs = `[${result.outputs.map(outputInAnswer).join(',')}]${omittedInAnswer(result)}`;
+        return Answer.json(200, `{"accepted":true,"output_events":${outputs}${notesIn(result.notes)}}`);
       },
     }),
     apiRoute({
@@ -83,9 +84,10 @@ function notesIn(notes: InjectResult['notes']): string {
   return notes === null ? '' : `,${JSON.stringify(eventNotesWire(notes)).slice(1, -1)}`;
 }
 
-function batchAnswer({ accepted, rejected, errors, outputs, processingTimeUs, notes }: InjectResult, hasOutputs: boolean): string {
+function batchAnswer(result: InjectResult, hasOutputs: boolean): string {
+  const { accepted, rejected, errors, outputs, processingTimeUs, notes } = result;
   const problems = JSON.stringify(errors.map(problemWire));
-  const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]` : '';
+  const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]${omittedInAnswer(result)}` : '';
   return `{"accepted":${accepted},"rejected":${rejected},"errors":${problems}${outputEvents},"processing_time_us":${processingTimeUs}${notesIn(notes)}}`;
 }
 

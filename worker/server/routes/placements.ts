@@ -21,7 +21,7 @@ import type { BatchResult, DeliveryResult } from '../../placements/batch-intake.
 import type { ClusterWorker } from '../../placements/cluster-worker.ts';
 import { deliveryIn } from '../../placements/delivery-body.ts';
 import type { InjectResult } from '../../runtime/service.ts';
-import { outputInAnswer } from '../output-text.ts';
+import { omittedInAnswer, outputInAnswer } from '../output-text.ts';
 import { eventNotesWire } from '../wire.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
 import { problemWire } from './events.ts';
@@ -193,7 +193,8 @@ function resultPieces({ sequence, isRepeat, result = forgotten }: BatchResult, h
   const counts = `"accepted":${accepted},"rejected":${rejected},"errors":${JSON.stringify(problems)}`;
   const before = `{"sequence":${sequence},"is_repeat":${isRepeat},${counts}${hasOutputs ? ',"output_events":' : ''}`;
   const list = hasOutputs ? `[${outputs.map(outputInAnswer).join(',')}]` : '';
-  return [before, list, `,"processing_time_us":${processingTimeUs}${more}}`];
+  const omitted = hasOutputs ? omittedInAnswer(result) : '';
+  return [before, list, `${omitted},"processing_time_us":${processingTimeUs}${more}}`];
 }
 
 /** A connection that ends with the process: whoever holds it hears at once of its death. */

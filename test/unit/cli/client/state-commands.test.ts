@@ -97,6 +97,10 @@ describe('cep dlq', () => {
     expect([some.exitCode, some.stdout]).toEqual([4, '2 dead letters delivered, 1 not taken again\n']);
     const rest = await server.cep(['dlq', 'replay', 'rules']);
     expect([rest.exitCode, rest.stdout]).toEqual([0, '1 dead letter delivered\n']);
+    server.on(`POST ${path}/dlq/replay`, { json: { replayed: 0, failed: 3, unsent: 2 } });
+    const none = await server.cep(['dlq', 'replay', 'rules']);
+    const said = '0 dead letters delivered, 3 not taken again, 2 of them not sent: the circuit breaker is open\n';
+    expect([none.exitCode, none.stdout]).toEqual([4, said]);
   });
 
   it('forgets them', async () => {

@@ -322,5 +322,5 @@ function answer(status: number, body: object, code?: string): CoordinatorAnswer 
 }
 
 function resultOf(sequence: number, isRepeat: boolean) {
-  return { sequence, is_repeat: isRepeat, errors: [], outputs: '[]' };
+  return { sequence, is_repeat: isRepeat, errors: [], outputs: '[]', outputsOmitted: 0 };
 }
