@@ -207,9 +207,10 @@ export class HostedEngine {
     return { ...this.#engine.snapshot(format), idle_sources: this.#idle.save(), event_counts: counts };
   }
 
-  load(saved: DocumentEngine): RestoreReport {
+  /** @param ticked As `IdleSources.load` has it */
+  load(saved: DocumentEngine, ticked?: number): RestoreReport {
     const report = this.#engine.restore(saved satisfies EngineSnapshot);
-    this.#idle.load(saved.idle_sources);
+    this.#idle.load(saved.idle_sources, ticked);
     this.#eventsByType.load(saved.event_counts?.types ?? []);
     this.#incomplete = incompleteOf(saved.event_counts?.incomplete ?? []);
     return report;

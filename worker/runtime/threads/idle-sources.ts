@@ -101,7 +101,7 @@ export class IdleSources {
     this.#look(one);
     if (one.silentSince === null) return -1;
     if (this.#ticked === null) one.silentSince = Math.max(one.silentSince, now);
-    else if (now < this.#ticked || now > this.#ticked + STEP_MS_MAX) one.silentSince += now - this.#ticked;
+    else if (!goesOn(this.#ticked, now)) one.silentSince += now - this.#ticked;
     return now - one.silentSince;
   }
 
@@ -127,7 +127,8 @@ export class IdleSources {
     return this.#ticked === null ? sources : [...sources, [TICK_ID, this.#ticked, null]];
   }
 
-  load(saved: SavedIdleSources): void {
+  /** @param ticked When the last tick came of those that were seen since, each of which went on from the one before */
+  load(saved: SavedIdleSources, ticked?: number): void {
     this.#ticked = saved.find(([id]) => id === TICK_ID)?.[1] ?? null;
     for (const [id, silentSince, own] of saved) {
       const [, name, of] = PARTITION.exec(id) ?? [];
@@ -139,6 +140,7 @@ export class IdleSources {
       // The clocks of a build before have the silence so far in them: it begins anew.
       if (source) source.silentSince = own === null ? silentSince : (this.#ticked ?? silentSince);
     }
+    if (this.#ticked !== null) this.#ticked = ticked ?? this.#ticked;
   }
 
   #look(one: Silence): void {
@@ -147,6 +149,11 @@ export class IdleSources {
     one.silentSince = this.#ticked === null ? arrived : Math.min(Math.max(arrived, this.#ticked), this.#ticked + STEP_MS_MAX);
     one.arrived = null;
   }
+}
+
+/** Whether time went by from one tick to the next, and all of it was listened to. */
+export function goesOn(before: number, now: number): boolean {
+  return now >= before && now <= before + STEP_MS_MAX;
 }
 
 function hear({ partitions }: SourceTime, name: string, arrived: number): void {
