@@ -57,6 +57,8 @@ export class HostedEngine {
   #outcome: RecordOutcome | undefined;
   /** The binding that the events come through; undefined for the default input, and for a source that the program does not name. */
   #source: InputSource | undefined;
+  /** When they came. */
+  #arrived = 0;
   #notes: CollectedNotes;
   readonly #nearest = new Map<string, string | undefined>();
   /** What came between two records belongs to the one that follows. */
@@ -121,6 +123,7 @@ export class HostedEngine {
 
   /** The events of the record come from here on. */
   arrive({ source, time }: Pick<WorkRecord, 'source' | 'time'>): void {
+    this.#arrived = time;
     this.#source = source !== undefined && this.#idle.isBinding(source.id) ? source : undefined;
     if (this.#source === undefined || source?.awaited === undefined) return;
     this.#engine.awaitPartitions(source.id, source.awaited);
@@ -132,6 +135,7 @@ export class HostedEngine {
   }
 
   end(): void {
+    this.#idle.observeFields(this.#engine.takeHeardFields(), this.#arrived);
     const isSome = this.#notes.isSome(this.#engine.eventsLate);
     if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
     this.#outcome = undefined;
