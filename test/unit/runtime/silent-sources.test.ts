@@ -64,6 +64,24 @@ class Run {
 
 const window = '.watermark(on: at, idle: 5s).window(10s).aggregate(n: count()).emit(n: n)\n';
 
+it('leaves a partition of which a build before has kept that time waits for it, and not since when nothing came', async () => {
+  const text = 'stream W = A.from(K, topic: "a").watermark(on: at, idle: 5s).window(10s).aggregate(n: count()).emit(n: n)\n';
+  const run = await Run.of(`event A:\n    at: timestamp\n${text}`);
+  run.pass(1);
+  run.event('A', 1, { id: 'K/a', partition: '1' });
+  run.event('A', 1, { id: 'K/a', partition: '0' });
+  const again = await run.restarted(`event A:\n    at: timestamp\n${text}`, (saved) => ({
+    ...saved,
+    idle_sources: saved.idle_sources.filter(([id]) => !id.startsWith('$partition') && !id.startsWith('$field')),
+  }));
+  let second = 1;
+  again.pass(20, () => again.event('A', ++second, { id: 'K/a', partition: '0' }));
+  expect(again.closed).toEqual([
+    [9, 'W'],
+    [19, 'W'],
+  ]);
+});
+
 describe('a field that says the time', () => {
   it('is silent in a partition that has brought it once, and now brings only what has it not', async () => {
     const run = await Run.of(`stream W = A.from(K, topic: "a")${window}`);

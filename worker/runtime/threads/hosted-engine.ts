@@ -214,7 +214,7 @@ export class HostedEngine {
   /** @param ticked As `IdleSources.load` has it */
   load(saved: DocumentEngine, ticked?: number): RestoreReport {
     const report = this.#engine.restore(saved satisfies EngineSnapshot);
-    this.#idle.load(saved.idle_sources, ticked);
+    this.#idle.load(saved.idle_sources, this.#engine.partitions(), ticked);
     this.#eventsByType.load(saved.event_counts?.types ?? []);
     this.#incomplete = incompleteOf(saved.event_counts?.incomplete ?? []);
     return report;

@@ -152,8 +152,11 @@ export class IdleSources {
     return this.#ticked === null ? sources : [...sources, [TICK_ID, this.#ticked, null]];
   }
 
-  /** @param ticked When the last tick came of those that were seen since, each of which went on from the one before */
-  load(saved: SavedIdleSources, ticked?: number): void {
+  /**
+   * @param awaited By source, the partitions that its clock waits for
+   * @param ticked When the last tick came of those that were seen since, each of which went on from the one before
+   */
+  load(saved: SavedIdleSources, awaited: ReadonlyMap<string, readonly string[]> = new Map(), ticked?: number): void {
     this.#ticked = saved.find(([id]) => id === TICK_ID)?.[1] ?? null;
     const known = new Set<SourceTime>();
     for (const [id, silentSince, own] of saved) {
@@ -170,6 +173,7 @@ export class IdleSources {
     }
     // A build before did not count the silence of fields, or the program did not read them.
     for (const field of this.#all) if (field.of !== null && !known.has(field)) this.#begin(field, field.of);
+    for (const [id, names] of awaited) for (const name of names) this.#countFromHere(id, name);
     if (this.#ticked !== null) this.#ticked = ticked ?? this.#ticked;
   }
 
@@ -177,6 +181,12 @@ export class IdleSources {
   #begin(field: SourceTime, { silentSince, partitions }: SourceTime): void {
     field.silentSince = silentSince;
     for (const [name, one] of partitions) field.partitions.set(name, { ...one });
+  }
+
+  /** A build before did not keep since when nothing came from the partition. */
+  #countFromHere(id: string, partition: string): void {
+    const partitions = this.#byId.get(id)?.partitions;
+    if (partitions?.has(partition) === false) partitions.set(partition, { arrived: null, silentSince: this.#ticked ?? 0 });
   }
 
   #look(one: Silence): void {
