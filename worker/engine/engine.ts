@@ -26,10 +26,10 @@ export interface Engine {
   /** Events of these partitions of the source's broker are on their way: its time waits for them. */
   awaitPartitions(source: string, partitions: readonly string[]): void;
   /**
-   * What has given a time to fields from which streams take theirs (`.watermark(on: f)`), since the last call. Whoever counts silence counts
-   * that of each field too: a source may go on with events that have none.
+   * What, since the last call, events have given a time that are not simply those of a source: fields from which streams take theirs
+   * (`.watermark(on: f)`), where a source may go on with events that have none; and silent sources, by events of their types from elsewhere.
    */
-  takeHeardFields(): readonly HeardField[];
+  takeHeard(): readonly HeardSource[];
   /** The partitions of brokers that time waits for, by the ids of sources and of their fields. */
   partitions(): ReadonlyMap<string, readonly string[]>;
   /** No clock completes anything before it has gone on by so much, ms; Infinity: nothing waits for time. Asked between two inputs. */
@@ -65,8 +65,8 @@ export interface Engine {
   readonly entries: EventEntries;
 }
 
-/** A field of a source, by the id that `fieldSource` makes of both, and the broker's partition of the event that had it. */
-export interface HeardField {
+/** A source, or a field of one by the id that `fieldSource` makes of both, and the broker's partition of the event. */
+export interface HeardSource {
   readonly id: string;
   readonly partition: string | null;
 }

@@ -82,6 +82,56 @@ it('leaves a partition of which a build before has kept that time waits for it, 
   ]);
 });
 
+describe('events of a type that come through the binding of another', () => {
+  const text = `event A:
+    at: timestamp
+event B:
+    at: timestamp
+stream OfA = A.from(K, topic: "a").watermark(idle: 5s).window(10s).aggregate(n: count()).emit(n: n)
+stream OfB = B.from(K, topic: "b").emit(at: at)
+`;
+
+  it('move the time of their streams while nothing comes through their own, and it goes on behind the last', async () => {
+    const run = await Run.of(text);
+    let second = 0;
+    run.pass(25, () => run.event('A', ++second, { id: 'K/b' }));
+    const again = await run.restarted(text);
+    again.pass(20);
+    expect([...run.closed, ...again.closed]).toEqual([
+      [9, 'OfA'],
+      [19, 'OfA'],
+      [29, 'OfA'],
+    ]);
+  });
+
+  it('let the time of their streams follow the wall clock where they state none', async () => {
+    const run = await Run.of(text);
+    run.pass(1);
+    run.event('A', null, { id: 'K/b' });
+    run.pass(20);
+    expect(run.closed).toEqual([[10, 'OfA']]);
+  });
+
+  it('leave the time alone while events come through their own, and move it again once these are silent', async () => {
+    const run = await Run.of(text);
+    run.pass(1);
+    for (const partition of ['0', '1']) run.event('A', 1, { id: 'K/a', partition });
+    run.event('A', 19, { id: 'K/b' });
+    run.pass(4);
+    expect(run.closed).toEqual([]);
+    run.pass(2);
+    run.event('A', 21, { id: 'K/b' });
+    expect(run.closed).toEqual([
+      [7, 'OfA'],
+      [7, 'OfA'],
+    ]);
+    run.event('A', 22, { id: 'K/a', partition: '0' });
+    run.event('A', 40, { id: 'K/b' });
+    run.pass(4);
+    expect(run.closed.length).toBe(2);
+  });
+});
+
 describe('a field that says the time', () => {
   it('is silent in a partition that has brought it once, and now brings only what has it not', async () => {
     const run = await Run.of(`stream W = A.from(K, topic: "a")${window}`);

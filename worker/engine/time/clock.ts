@@ -156,6 +156,18 @@ export class Clock {
     this.silentTo = this.reached;
   }
 
+  /**
+   * An event says a time that came from elsewhere, and for streams that wait for this clock. It counts while the own source has given none, or
+   * is silent. Says whether it did.
+   */
+  follow(time: number, step: number): boolean {
+    if (this.partitions !== null || (this.reached > -Infinity && !this.isBySilence())) return false;
+    this.move(time, step);
+    this.stated = Math.max(this.stated, time);
+    this.silentTo = this.reached;
+    return true;
+  }
+
   /** Some event has given it a time. */
   get isHeard(): boolean {
     return this.reached > -Infinity && !(this.isBySilence() && this.stated === -Infinity);

@@ -1,6 +1,6 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
-import type { HeardField } from '../engine.ts';
+import type { HeardSource } from '../engine.ts';
 import type { EntryPlace } from '../fusion/event-entry.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
@@ -88,8 +88,8 @@ export class ProgramTime {
     this.#sources.awaitPartitions(source, partitions);
   }
 
-  /** See `Engine.takeHeardFields`. */
-  takeHeardFields(): readonly HeardField[] {
+  /** See `Engine.takeHeard`. */
+  takeHeard(): readonly HeardSource[] {
     return this.#sources.takeHeard();
   }
 

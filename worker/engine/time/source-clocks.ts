@@ -1,7 +1,7 @@
 import type { Fields, InputEvent } from '../../../shared/events/event.ts';
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import type { Plan, SourceBinding } from '../../../shared/language/plan/plan.ts';
-import type { HeardField } from '../engine.ts';
+import type { HeardSource } from '../engine.ts';
 import { flag, mapOf, record, type Saved } from '../state/codec.ts';
 import { sourcesOfTypes } from './bound-types.ts';
 import { Clock, savedClock } from './clock.ts';
@@ -13,8 +13,6 @@ interface FieldClock {
   /** Under which its silence is told. */
   readonly id: string;
   readonly clock: Clock;
-  /** The partitions of events that have given it a time since that was asked; null: of none. */
-  readonly heard: Set<string | null>;
 }
 
 /** One source: its clock of event times, and one more for each field that some stream takes as its event time. */
@@ -57,8 +55,8 @@ export class SourceClocks {
   readonly #sourcesOf: (type: string) => readonly Source[];
   /** By clock, those for which some stream waits beside it. */
   readonly #beside = new Map<Clock, Set<Clock>>();
-  /** Those that events have given a time since that was asked. */
-  readonly #heard = new Set<FieldClock>();
+  /** See `Engine.takeHeard`: by id, the partitions of the events. */
+  readonly #heard = new Map<string, Set<string | null>>();
 
   constructor(plan: Plan) {
     this.#sources = plan.sources.map((binding) => ({
@@ -98,7 +96,7 @@ export class SourceClocks {
 
   /**
    * Moves the source that the event came through; where none is named, those of its type. A type without a binding counts as the default input's
-   * wherever it comes through: streams that read nothing else wait for that.
+   * wherever it comes through: streams that read nothing else wait for that. Bindings of a type through none of which it came are led by it.
    */
   observe(event: TimedEvent, step: number): void {
     const { source: through, type } = event;
@@ -106,6 +104,7 @@ export class SourceClocks {
     if (bound !== undefined) this.#move(bound, event, through?.partition ?? null, step);
     const ofType = this.#sourcesOf(type);
     if (bound === undefined || ofType[0] === this.#sources[0]) for (const source of ofType) this.#move(source, event, null, step);
+    else if (!ofType.includes(bound)) for (const source of ofType) this.#lead(source, event, step);
   }
 
   #move(source: Source, { time, fields, isArrivalTime }: TimedEvent, partition: string | null, step: number): void {
@@ -118,9 +117,26 @@ export class SourceClocks {
         continue;
       }
       own.clock.move(ownTime, step, partition);
-      own.heard.add(partition);
-      this.#heard.add(own);
+      this.#hear(own.id, partition);
     }
+  }
+
+  /** An event for the streams of a source has come through the binding of another type: it says what time it is while the source says nothing. */
+  #lead(source: Source, { time, fields, isArrivalTime }: TimedEvent, step: number): void {
+    if (source.clock.follow(time, step)) {
+      source.followsArrival = isArrivalTime;
+      this.#hear(source.binding.id, null);
+    }
+    for (const [field, own] of source.fieldClocks) {
+      const ownTime = readEventTime(fields.get(field) ?? null);
+      if (ownTime !== undefined && own.clock.follow(ownTime, step)) this.#hear(own.id, null);
+    }
+  }
+
+  #hear(id: string, partition: string | null): void {
+    const partitions = this.#heard.get(id);
+    if (partitions === undefined) this.#heard.set(id, new Set([partition]));
+    else partitions.add(partition);
   }
 
   /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
@@ -146,11 +162,10 @@ export class SourceClocks {
     for (const [, clock] of ownClocksOf(source)) for (const partition of partitions) clock.awaitPartition(partition);
   }
 
-  /** See `Engine.takeHeardFields`. */
-  takeHeard(): readonly HeardField[] {
+  /** See `Engine.takeHeard`. */
+  takeHeard(): readonly HeardSource[] {
     if (this.#heard.size === 0) return NOTHING;
-    const heard = Array.from(this.#heard, ({ id, heard: partitions }) => Array.from(partitions, (partition) => ({ id, partition })));
-    for (const field of this.#heard) field.heard.clear();
+    const heard = Array.from(this.#heard, ([id, partitions]) => Array.from(partitions, (partition) => ({ id, partition })));
     this.#heard.clear();
     return heard.flat();
   }
@@ -252,7 +267,7 @@ function clockOf(source: Source, field: string | null): Clock {
   if (field === null) return source.clock;
   let own = source.fieldClocks.get(field);
   if (own === undefined) {
-    own = { id: fieldSource(source.binding.id, field), clock: new Clock(), heard: new Set() };
+    own = { id: fieldSource(source.binding.id, field), clock: new Clock() };
     source.fieldClocks.set(field, own);
   }
   return own.clock;

@@ -135,7 +135,7 @@ export class HostedEngine {
   }
 
   end(): void {
-    this.#idle.observeFields(this.#engine.takeHeardFields(), this.#arrived);
+    this.#idle.hear(this.#engine.takeHeard(), this.#arrived);
     const isSome = this.#notes.isSome(this.#engine.eventsLate);
     if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
     this.#outcome = undefined;

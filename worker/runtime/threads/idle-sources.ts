@@ -1,6 +1,6 @@
 import type { InputSource } from '../../../shared/events/event.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
-import type { Engine, HeardField } from '../../engine/engine.ts';
+import type { Engine, HeardSource } from '../../engine/engine.ts';
 import { sourcesOfTypes } from '../../engine/time/bound-types.ts';
 import { fieldSource } from '../../engine/time/source-clocks.ts';
 import { idleTimesOf, timeFieldsOf } from './idle-times.ts';
@@ -85,13 +85,13 @@ export class IdleSources {
     if (binding === undefined || ofType[0] === DEFAULT_INPUT) for (const at of ofType) (this.#sources[at] as SourceTime).arrived = arrived;
   }
 
-  /** Events came that have these fields. */
-  observeFields(heard: readonly HeardField[], arrived: number): void {
+  /** What events have given a time besides the sources that `observe` knows of. */
+  hear(heard: readonly HeardSource[], arrived: number): void {
     for (const { id, partition } of heard) {
-      const field = this.#byId.get(id);
-      if (field === undefined) continue;
-      field.arrived = arrived;
-      if (partition !== null) hear(field, partition, arrived);
+      const source = this.#byId.get(id);
+      if (source === undefined) continue;
+      source.arrived = arrived;
+      if (partition !== null) hear(source, partition, arrived);
     }
   }
 
