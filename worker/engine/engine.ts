@@ -18,13 +18,20 @@ export interface Engine {
   /** A tick of the host: the clock of `source` (default: every source whose newest event has arrival time) reached `time`. */
   advance(time: number, source?: string): void;
   /**
-   * Nothing has come for so long (ms) from the sources with these ids. What they were given as the time, in a field or otherwise, goes on
+   * Nothing has come for so long (ms) from the sources with these ids, or nothing with a field of theirs (`fieldSource`). What they were given as the time, in a field or otherwise, goes on
    * from there as fast as the silence lasts; repeated with the whole of it while it does. One that was given nothing yet follows those for which streams wait beside it.
    * `partitions`: by source, those of its broker's that are idle; repeated as well. Its time does not wait for them until something comes.
    */
   passSilence(silentMs: ReadonlyMap<string, number>, partitions?: ReadonlyMap<string, readonly string[]>): void;
   /** Events of these partitions of the source's broker are on their way: its time waits for them. */
   awaitPartitions(source: string, partitions: readonly string[]): void;
+  /**
+   * What, since the last call, events have given a time that are not simply those of a source: fields from which streams take theirs
+   * (`.watermark(on: f)`), where a source may go on with events that have none; and silent sources, by events of their types from elsewhere.
+   */
+  takeHeard(): readonly HeardSource[];
+  /** The partitions of brokers that time waits for, by the ids of sources and of their fields. */
+  partitions(): ReadonlyMap<string, readonly string[]>;
   /** No clock completes anything before it has gone on by so much, ms; Infinity: nothing waits for time. Asked between two inputs. */
   dueInMs(): number;
   /** The finite input has ended: time goes to infinity, upstream first. */
@@ -56,6 +63,12 @@ export interface Engine {
   readonly eventsLate: number;
   /** Fast paths in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
   readonly entries: EventEntries;
+}
+
+/** A source, or a field of one by the id that `fieldSource` makes of both, and the broker's partition of the event. */
+export interface HeardSource {
+  readonly id: string;
+  readonly partition: string | null;
 }
 
 /** What became of an event. Of one that was taken: its time, and what it should have had. */

@@ -7,7 +7,17 @@ import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../shared/language/plan/types.ts';
 import { Effects } from './analytics/effects.ts';
-import type { Admission, Answer, Causes, Engine, EngineCounters, EngineHost, EngineSnapshot, RestoreReport } from './engine.ts';
+import type {
+  Admission,
+  Answer,
+  Causes,
+  Engine,
+  EngineCounters,
+  EngineHost,
+  EngineSnapshot,
+  HeardSource,
+  RestoreReport,
+} from './engine.ts';
 import type { ExpressionBackend } from './evaluate/backend.ts';
 import { type Arriving, arrivalsOf } from './fusion/event-arrivals.ts';
 import type { EventEntries, EventEntry } from './fusion/event-entry.ts';
@@ -250,6 +260,14 @@ export class ProgramEngine implements Engine {
 
   awaitPartitions(source: string, partitions: readonly string[]): void {
     this.#time.awaitPartitions(source, partitions);
+  }
+
+  takeHeard(): readonly HeardSource[] {
+    return this.#time.takeHeard();
+  }
+
+  partitions(): ReadonlyMap<string, readonly string[]> {
+    return this.#time.partitions();
   }
 
   passSilence(silentMs: ReadonlyMap<string, number>, partitions: ReadonlyMap<string, readonly string[]> = new Map()): void {

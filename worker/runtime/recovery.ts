@@ -54,9 +54,9 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   context.report({ level: 'info', message: 'State recovered', fields });
 }
 
-function pipelineOf({ definition, checkpoint, idleUpTo, loss }: StoredPipeline, context: PipelineContext): HostedPipeline {
+function pipelineOf({ definition, checkpoint, idle, loss }: StoredPipeline, context: PipelineContext): HostedPipeline {
   const error = definition.error ?? loss ?? null;
-  return new HostedPipeline(context, { ...definition, error }, { checkpoint, idleUpTo });
+  return new HostedPipeline(context, { ...definition, error }, { checkpoint, idle });
 }
 
 /** Says which pipelines may have lost events; of those whose state is newer than what is missing nothing is. */

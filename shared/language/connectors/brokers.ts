@@ -17,7 +17,9 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
         'committed once they are there. Where reading goes on they count before those of the group if they are ahead. Where the group is ahead it ' +
         'counts, also after the restore of an older checkpoint: what came in between is not read again. In a group that several pipelines share ' +
         'at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
-        'Reads messages without compression and with gzip.',
+        'Reads messages without compression and with gzip. Time waits for the partitions that hold messages when reading begins, and for those ' +
+        'that have brought some, each until it is idle. What is written first to a topic that was empty, or after all partitions were idle, ' +
+        'moves time by itself: older messages that others bring behind it are late by that, unless `out_of_order` covers it.',
       sink:
         'At least once: delivered is what all replicas in sync have (acks=all). What is sent again has the same `id`, in the message and in ' +
         'the header `id`. Messages have no key; topics are not created. With `exactly_once` exactly once for readers with the isolation level ' +

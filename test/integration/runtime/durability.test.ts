@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Level } from 'level';
@@ -125,7 +125,6 @@ describe('a state directory', () => {
       for (let n = 0; n < events; n++) await under.inject(id, tx('a', 1), durable);
       await more(under, id);
       const copy = `${stateDir}.crashed`;
-      const { cpSync } = await import('node:fs');
       cpSync(stateDir, copy, { recursive: true });
       await stop(under);
       rmSync(stateDir, { recursive: true });
@@ -134,6 +133,35 @@ describe('a state directory', () => {
       rmSync(join(stateDir, 'store/LOCK'), { force: true });
       return id;
     }
+
+    it('knows how long nothing came, which only ticks without effect had seen', async () => {
+      // However long the machine takes from tick to tick, time goes on by a few seconds.
+      let now = Date.parse('2026-01-31T10:00:00Z');
+      const clock = { wallMs: () => (now += 500), elapsedMs: () => performance.now() };
+      const source = 'stream S = A as a -> B as b within 20s\n  .watermark(idle: 5s)\n  .emit(n: b.n)\n';
+      const began = now;
+      const saveIdle = vi.spyOn(DurableStorage.prototype, 'saveIdle');
+      const under = await start({ checkpointIntervalMs: 50, clock });
+      const id = await under.deploy(source, 'silence');
+      await under.inject(id, event('A', { n: 1 }, began), durable);
+      await vi.waitFor(() => expect(now).toBeGreaterThan(began + 60_000), { timeout: 15_000 });
+      const before = saveIdle.mock.results.length;
+      await vi.waitFor(() => expect(saveIdle.mock.results.length).toBeGreaterThan(before), { timeout: 15_000 });
+      saveIdle.mockRestore();
+      const copy = `${stateDir}.crashed`;
+      cpSync(stateDir, copy, { recursive: true });
+      rmSync(join(copy, 'store/LOCK'), { force: true });
+      const late = event('B', { n: 2 }, began + 15_000);
+      const without = outputTexts(await under.inject(id, late));
+      const again = await start({ stateDir: copy, clock });
+      try {
+        expect(outputTexts(await again.inject(id, late))).toEqual(without);
+        expect(without).toEqual([]);
+      } finally {
+        await stop(again);
+        rmSync(copy, { recursive: true });
+      }
+    });
 
     const logPath = (): string => join(stateDir, 'log/00000001.log');
 

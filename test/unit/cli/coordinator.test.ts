@@ -92,7 +92,7 @@ describe('the settings of a coordinator', () => {
   });
 
   it('name the host by which the others ask for this member, where only some are taken', async () => {
-    const named = { ...inGroup, CEP_API_KEY: 'the key of the API', CEP_RAFT_PEERS: 'http://c1:9100,http://c2:9100,http://c3:9100' };
+    const named = { ...inGroup, CEP_API_KEY: 'the-key-of-the-API', CEP_RAFT_PEERS: 'http://c1:9100,http://c2:9100,http://c3:9100' };
     const hostsOf = async (environment: Record<string, string>) => (await read(environment)).allowedHosts;
     expect(await hostsOf(named)).toEqual([]);
     expect(await hostsOf({ ...named, CEP_ALLOWED_HOSTS: 'cep.example' })).toEqual(['cep.example', 'c2']);

@@ -6,7 +6,7 @@ describe('the names by which a server may be asked for', () => {
   const hostsOf = async (environment: Record<string, string>) =>
     (await readServerSettings(resolveConfig({ environment }), undefined)).allowedHosts;
   const worker = { CEP_COORDINATOR: 'http://c1:9100', CEP_ADVERTISE_ADDRESS: 'http://w1.workers:9000' };
-  const key = { CEP_API_KEY: 'the key of the cluster' };
+  const key = { CEP_API_KEY: 'the-key-of-the-cluster' };
 
   it('are those that are named, and of a worker the one that it is reached by, where not all are taken', async () => {
     expect(await hostsOf({ ...worker, ...key })).toEqual([]);

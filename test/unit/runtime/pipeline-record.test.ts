@@ -10,7 +10,7 @@ class SlowStorage {
   readonly storage: RuntimeStorage = {
     append: () => Promise.resolve(),
     savePipeline: ({ version }, checkpoint) => this.#write(`version ${version}${checkpoint ? ` with state ${checkpoint.sequence}` : ''}`),
-    saveIdle: (_id, upTo) => this.#write(`idle ${upTo}`),
+    saveIdle: (_id, { upTo }) => this.#write(`idle ${upTo}`),
     readState: () => Promise.resolve(undefined),
     deletePipeline: () => this.#write('delete'),
   };

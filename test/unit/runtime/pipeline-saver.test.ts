@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { IntakeBase } from '../../../worker/runtime/pipelines/intake.ts';
 import { PipelineRecord } from '../../../worker/runtime/pipelines/pipeline-record.ts';
 import { PipelineSaver, type SavedParts } from '../../../worker/runtime/pipelines/pipeline-saver.ts';
 import { PipelineTally } from '../../../worker/runtime/pipelines/pipeline-tally.ts';
-import type { PipelineDefinition, RuntimeStorage } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+import type { IdleTicks, PipelineDefinition, RuntimeStorage } from '../../../worker/runtime/pipelines/runtime-storage.ts';
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
+
+type Noted = Parameters<PipelineSaver['note']>[0];
+type RecordResult = Parameters<PipelineSaver['note']>[1];
 
 /** An engine that gives its state when the test says so, and a disk that notes what it is given. */
 function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalMs = 0 } = {}) {
@@ -18,7 +22,7 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalM
       if (disk.isStuck) await new Promise(() => undefined);
       log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`);
     },
-    saveIdle: async (_id: string, upTo: number) => void log.push(`idle up to ${upTo}`),
+    saveIdle: async (_id: string, { upTo, ticked }: IdleTicks) => void log.push(`idle up to ${upTo}, ticked at ${ticked}`),
   } as Pick<RuntimeStorage, 'savePipeline' | 'saveIdle'> as RuntimeStorage;
   const record = new PipelineRecord({ id: 'p_1', version: 1 } as PipelineDefinition, storage);
   const intake = {
@@ -27,7 +31,7 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalM
         const state = new TextEncoder().encode(program);
         give.push(() => resolve(take({ sequence: 5, state, durationMs: 0 })));
       })) as SavedParts['intake']['save'],
-    rebase: ({ sequence }: { readonly sequence: number }) => void log.push(`base ${sequence}`),
+    rebase: ({ sequence, ticked }: IntakeBase) => void log.push(`base ${sequence}, ticked at ${ticked}`),
     forgetState: () => undefined,
     base: { sequence: 0, state: null },
     doneUpTo: 5,
@@ -46,8 +50,12 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalM
     },
     { sequence: 0, deliveries: { sinks: [['Sink', Array(pending).fill({})]], letters: [] } },
   );
-  const effect = { events: 1, unreadable: null, outputs: { skipped: 0, time: [] }, deliveries: [], deadLetters: [], log: [] };
-  if (hasEffect) saver.note(effect as unknown as Parameters<PipelineSaver['note']>[0], false);
+  const note = (entry: Partial<Noted>, events: number): void => {
+    const result = { events, unreadable: null, outputs: { skipped: 0, time: [] }, deliveries: [], deadLetters: [], log: [] };
+    saver.note({ format: null, time: 0, source: null, skip: [], ...entry }, result as unknown as RecordResult);
+  };
+  const tick = (time: number): void => note({ time }, 0);
+  if (hasEffect) note({ format: 'event' }, 1);
   const reload = (): Promise<void> =>
     saver.whileSwitching(async () => {
       log.push('the program changes');
@@ -66,7 +74,7 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalM
     await new Promise(setImmediate);
     return log;
   };
-  return { saver, log, disk, sinks, intake, reload, saveWhenDue, giveState: () => give.shift()?.() };
+  return { saver, log, disk, sinks, intake, tick, reload, saveWhenDue, giveState: () => give.shift()?.() };
 }
 
 it('saves the state of the old program before another takes its place, never over the state of the new one', async () => {
@@ -117,9 +125,25 @@ it('saves the state once the disk takes it again, although nothing but ticks has
 });
 
 it('has the last of the ticks without effect done again, so that what comes late comes late after a crash too', async () => {
-  const { saver, log } = saverUnderTest({ hasEffect: false });
-  expect(await saver.saveOrReport()).toBe(true);
-  expect(log).toEqual(['idle up to 4', 'base 4']);
+  const { tick, saveWhenDue } = saverUnderTest();
+  tick(1_000);
+  expect(await saveWhenDue()).toEqual(['version 1: state of the old program']);
+  for (let time = 3_000; time <= 61_000; time += 2_000) tick(time);
+  expect((await saveWhenDue()).slice(1)).toEqual(['idle up to 4, ticked at 61000', 'base 4, ticked at 61000']);
+});
+
+it.each<[string, readonly number[]]>([
+  ['does not follow another of the same engine', [1_000]],
+  ['comes behind a time in which nobody listened', [1_000, 61_000]],
+  ['comes by a clock that was set back', [61_000, 1_000]],
+])('saves the state behind a tick that %s: what it heard of silence is not to be found from a later one', async (_, times) => {
+  const { tick, saveWhenDue } = saverUnderTest({ hasEffect: false });
+  let saved: readonly string[] = [];
+  for (const time of times) {
+    tick(time);
+    saved = await saveWhenDue();
+  }
+  expect(saved).toEqual(times.map(() => 'version 1: state of the old program'));
 });
 
 describe('a checkpoint that lists what sinks have taken since', () => {

@@ -209,7 +209,8 @@ export class KafkaSource implements Source {
     const fresh = batch.messages.filter((message) => BigInt(message.offset) >= next && unpackingProblem(message) !== null);
     for (const piece of piecesOf(fresh)) {
       if (this.#connection.isClosed || isStale()) return;
-      const last = piece.at(-1)?.offset ?? '';
+      // With the last message what is none is taken that stands behind it: the mark of a transaction.
+      const last = piece.at(-1) === fresh.at(-1) ? batch.lastOffset() : (piece.at(-1)?.offset ?? '');
       const behind = BigInt(last) + 1n;
       const position = taken.with(partition, behind);
       const messages = piece.map((message) => messageOf(message, topic));
@@ -226,7 +227,7 @@ export class KafkaSource implements Source {
       resolveOffset(last);
       await heartbeat();
     }
-    // Behind what is no message: marks of transactions.
+    // Where nothing of it is fresh.
     resolveOffset(batch.lastOffset());
   }
 

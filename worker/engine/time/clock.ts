@@ -106,6 +106,11 @@ export class Clock {
     this.move(time, step);
   }
 
+  /** Those that it waits for. */
+  partitionNames(): readonly string[] {
+    return [...(this.partitions?.keys() ?? [])];
+  }
+
   /** Events of this partition are on their way: time waits for them. */
   awaitPartition(partition: string): void {
     this.turnAway();
@@ -117,10 +122,10 @@ export class Clock {
    * Nothing comes from these partitions: time waits no more for those that are behind the others, until an event comes from them. Where
    * there are no others, it is that of the furthest. Repeated while that lasts: the others may pass one that is ahead of them.
    */
-  leavePartitions(silent: readonly string[], step: number): void {
+  leavePartitions(silent: ReadonlySet<string>, step: number): void {
     this.turnAway();
     if (this.partitions === null) return;
-    const others = [...this.partitions.keys()].filter((partition) => !silent.includes(partition));
+    const others = [...this.partitions.keys()].filter((partition) => !silent.has(partition));
     if (others.length === 0) {
       const furthest = Math.max(...this.partitions.values());
       this.partitions = null;
@@ -136,7 +141,7 @@ export class Clock {
   /** An event of the partition has come that says no time to this clock: there may be none that does. */
   passBy(partition: string, step: number): void {
     this.turnAway();
-    if (this.partitions?.get(partition) === -Infinity) this.leavePartitions([partition], step);
+    if (this.partitions?.get(partition) === -Infinity) this.leavePartitions(new Set([partition]), step);
   }
 
   /**
@@ -149,6 +154,18 @@ export class Clock {
     if (time <= this.reached) return;
     this.moveAll(time, step);
     this.silentTo = this.reached;
+  }
+
+  /**
+   * An event says a time that came from elsewhere, and for streams that wait for this clock. It counts while the own source has given none, or
+   * is silent. Says whether it did.
+   */
+  follow(time: number, step: number): boolean {
+    if (this.partitions !== null || (this.reached > -Infinity && !this.isBySilence())) return false;
+    this.move(time, step);
+    this.stated = Math.max(this.stated, time);
+    this.silentTo = this.reached;
+    return true;
   }
 
   /** Some event has given it a time. */

@@ -1,5 +1,6 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { HeardSource } from '../engine.ts';
 import type { EntryPlace } from '../fusion/event-entry.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
@@ -85,6 +86,16 @@ export class ProgramTime {
   /** Time waits for events of these broker partitions, which are on their way. */
   awaitPartitions(source: string, partitions: readonly string[]): void {
     this.#sources.awaitPartitions(source, partitions);
+  }
+
+  /** See `Engine.takeHeard`. */
+  takeHeard(): readonly HeardSource[] {
+    return this.#sources.takeHeard();
+  }
+
+  /** See `Engine.partitions`. */
+  partitions(): ReadonlyMap<string, readonly string[]> {
+    return this.#sources.partitions();
   }
 
   /** As `observe`, for the events of types that move this clock alone: the function says whether a step of time is due. */

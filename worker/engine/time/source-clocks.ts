@@ -1,6 +1,7 @@
 import type { Fields, InputEvent } from '../../../shared/events/event.ts';
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import type { Plan, SourceBinding } from '../../../shared/language/plan/plan.ts';
+import type { HeardSource } from '../engine.ts';
 import { flag, mapOf, record, type Saved } from '../state/codec.ts';
 import { sourcesOfTypes } from './bound-types.ts';
 import { Clock, savedClock } from './clock.ts';
@@ -8,15 +9,26 @@ import { Clock, savedClock } from './clock.ts';
 /** By the id of each binding. */
 export const savedSources = mapOf(record({ followsArrival: flag, clock: savedClock, fieldClocks: mapOf(savedClock) }));
 
+interface FieldClock {
+  /** Under which its silence is told. */
+  readonly id: string;
+  readonly clock: Clock;
+}
+
 /** One source: its clock of event times, and one more for each field that some stream takes as its event time. */
 interface Source {
   readonly binding: SourceBinding;
   readonly clock: Clock;
-  readonly fieldClocks: Map<string, Clock>;
+  readonly fieldClocks: Map<string, FieldClock>;
   /** Clocks of streams that take the time from a field of what another stream made of this source: ticks move them too. */
   readonly derivedClocks: Set<Clock>;
   /** The newest event came without a time of its own. */
   followsArrival: boolean;
+}
+
+/** Stands for the clock of a field among the ids of sources, none of which begins so. */
+export function fieldSource(id: string, field: string): string {
+  return `$field ${field} ${id}`;
 }
 
 /** A source as an event sees it that moves nothing but its clock. */
@@ -43,6 +55,8 @@ export class SourceClocks {
   readonly #sourcesOf: (type: string) => readonly Source[];
   /** By clock, those for which some stream waits beside it. */
   readonly #beside = new Map<Clock, Set<Clock>>();
+  /** See `Engine.takeHeard`: by id, the partitions of the events. */
+  readonly #heard = new Map<string, Set<string | null>>();
 
   constructor(plan: Plan) {
     this.#sources = plan.sources.map((binding) => ({
@@ -82,14 +96,47 @@ export class SourceClocks {
 
   /**
    * Moves the source that the event came through; where none is named, those of its type. A type without a binding counts as the default input's
-   * wherever it comes through: streams that read nothing else wait for that.
+   * wherever it comes through: streams that read nothing else wait for that. Bindings of a type through none of which it came are led by it.
    */
   observe(event: TimedEvent, step: number): void {
     const { source: through, type } = event;
     const bound = through && this.#byId.get(through.id);
-    if (bound !== undefined) moveSource(bound, event, through?.partition ?? null, step);
+    if (bound !== undefined) this.#move(bound, event, through?.partition ?? null, step);
     const ofType = this.#sourcesOf(type);
-    if (bound === undefined || ofType[0] === this.#sources[0]) for (const source of ofType) moveSource(source, event, null, step);
+    if (bound === undefined || ofType[0] === this.#sources[0]) for (const source of ofType) this.#move(source, event, null, step);
+    else if (!ofType.includes(bound)) for (const source of ofType) this.#lead(source, event, step);
+  }
+
+  #move(source: Source, { time, fields, isArrivalTime }: TimedEvent, partition: string | null, step: number): void {
+    source.followsArrival = isArrivalTime;
+    source.clock.move(time, step, partition);
+    for (const [field, own] of source.fieldClocks) {
+      const ownTime = readEventTime(fields.get(field) ?? null);
+      if (ownTime === undefined) {
+        if (partition !== null) own.clock.passBy(partition, step);
+        continue;
+      }
+      own.clock.move(ownTime, step, partition);
+      this.#hear(own.id, partition);
+    }
+  }
+
+  /** An event for the streams of a source has come through the binding of another type: it says what time it is while the source says nothing. */
+  #lead(source: Source, { time, fields, isArrivalTime }: TimedEvent, step: number): void {
+    if (source.clock.follow(time, step)) {
+      source.followsArrival = isArrivalTime;
+      this.#hear(source.binding.id, null);
+    }
+    for (const [field, own] of source.fieldClocks) {
+      const ownTime = readEventTime(fields.get(field) ?? null);
+      if (ownTime !== undefined && own.clock.follow(ownTime, step)) this.#hear(own.id, null);
+    }
+  }
+
+  #hear(id: string, partition: string | null): void {
+    const partitions = this.#heard.get(id);
+    if (partitions === undefined) this.#heard.set(id, new Set([partition]));
+    else partitions.add(partition);
   }
 
   /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
@@ -112,7 +159,20 @@ export class SourceClocks {
   awaitPartitions(id: string, partitions: readonly string[]): void {
     const source = this.#byId.get(id);
     if (source === undefined) return;
-    for (const clock of ownClocksOf(source)) for (const partition of partitions) clock.awaitPartition(partition);
+    for (const [, clock] of ownClocksOf(source)) for (const partition of partitions) clock.awaitPartition(partition);
+  }
+
+  /** See `Engine.takeHeard`. */
+  takeHeard(): readonly HeardSource[] {
+    if (this.#heard.size === 0) return NOTHING;
+    const heard = Array.from(this.#heard, ([id, partitions]) => Array.from(partitions, (partition) => ({ id, partition })));
+    this.#heard.clear();
+    return heard.flat();
+  }
+
+  /** See `Engine.partitions`. */
+  partitions(): ReadonlyMap<string, readonly string[]> {
+    return new Map(this.#sources.flatMap((source) => ownClocksOf(source).map(([id, clock]) => [id, clock.partitionNames()] as const)));
   }
 
   /** A tick of the host. Without a source it is for those whose newest event has arrival time. */
@@ -127,7 +187,7 @@ export class SourceClocks {
   }
 
   /**
-   * Sources from which nothing has come for so long, by their ids. Each clock goes on from the times that it was given itself; where it was
+   * Sources from which nothing has come for so long, or nothing with a field, by their ids. Each clock goes on from the times that it was given itself; where it was
    * given none it follows those for which streams wait beside it. One that follows arrivals is moved by ticks alone, and one behind several sources waits until all are
    * silent.
    */
@@ -138,10 +198,11 @@ export class SourceClocks {
       const { binding, clock, derivedClocks, followsArrival } = source;
       const silent = silentMs.get(binding.id) ?? 0;
       for (const one of derivedClocks) derived.set(one, Math.min(derived.get(one) ?? Infinity, silent));
-      if (silent === 0) continue;
-      for (const one of ownClocksOf(source)) {
+      for (const [id, one] of ownClocksOf(source)) {
+        const ownSilent = Math.max(silent, silentMs.get(id) ?? 0);
+        if (ownSilent === 0) continue;
         if (!one.isHeard) unheard.push(one);
-        else if (one !== clock || !followsArrival) one.passSilence(silent, step);
+        else if (one !== clock || !followsArrival) one.passSilence(ownSilent, step);
       }
     }
     for (const clock of unheard) clock.passSilence(0, step, this.#lowestBeside(clock));
@@ -156,10 +217,12 @@ export class SourceClocks {
 
   /** Broker partitions from which nothing has come for so long that they are idle, by the ids of their bindings. */
   leavePartitions(silent: ReadonlyMap<string, readonly string[]>, step: number): void {
-    for (const [id, partitions] of silent) {
-      const source = this.#byId.get(id);
-      if (source === undefined) continue;
-      for (const clock of ownClocksOf(source)) clock.leavePartitions(partitions, step);
+    for (const source of this.#sources) {
+      const all = silent.get(source.binding.id) ?? [];
+      for (const [id, clock] of ownClocksOf(source)) {
+        const own = new Set([...all, ...(silent.get(id) ?? [])]);
+        if (own.size > 0) clock.leavePartitions(own, step);
+      }
     }
   }
 
@@ -183,7 +246,7 @@ export class SourceClocks {
 
   save(): Saved<typeof savedSources> {
     const saved = this.#sources.map(({ binding, followsArrival, clock, fieldClocks }) => {
-      const fields = new Map(Array.from(fieldClocks, ([field, one]) => [field, one.save()]));
+      const fields = new Map(Array.from(fieldClocks, ([field, one]) => [field, one.clock.save()]));
       return [binding.id, { followsArrival, clock: clock.save(), fieldClocks: fields }] as const;
     });
     return new Map(saved);
@@ -195,36 +258,28 @@ export class SourceClocks {
       if (own === undefined) continue;
       source.followsArrival = own.followsArrival;
       source.clock.load(own.clock);
-      for (const [field, clock] of own.fieldClocks) source.fieldClocks.get(field)?.load(clock);
+      for (const [field, clock] of own.fieldClocks) source.fieldClocks.get(field)?.clock.load(clock);
     }
-  }
-}
-
-function moveSource(source: Source, { time, fields, isArrivalTime }: TimedEvent, partition: string | null, step: number): void {
-  source.followsArrival = isArrivalTime;
-  source.clock.move(time, step, partition);
-  for (const [field, clock] of source.fieldClocks) {
-    const own = readEventTime(fields.get(field) ?? null);
-    if (own !== undefined) clock.move(own, step, partition);
-    else if (partition !== null) clock.passBy(partition, step);
   }
 }
 
 function clockOf(source: Source, field: string | null): Clock {
   if (field === null) return source.clock;
-  let clock = source.fieldClocks.get(field);
-  if (clock === undefined) {
-    clock = new Clock();
-    source.fieldClocks.set(field, clock);
+  let own = source.fieldClocks.get(field);
+  if (own === undefined) {
+    own = { id: fieldSource(source.binding.id, field), clock: new Clock() };
+    source.fieldClocks.set(field, own);
   }
-  return clock;
+  return own.clock;
 }
 
 function clocksOf(source: Source): Clock[] {
-  return [...ownClocksOf(source), ...source.derivedClocks];
+  return [...ownClocksOf(source).map(([, clock]) => clock), ...source.derivedClocks];
 }
 
-/** Those that its events move. */
-function ownClocksOf({ clock, fieldClocks }: Source): Clock[] {
-  return [clock, ...fieldClocks.values()];
+/** Those that its events move, by the id under which their silence is told. */
+function ownClocksOf({ binding: { id }, clock, fieldClocks }: Source): (readonly [id: string, clock: Clock])[] {
+  return [[id, clock], ...Array.from(fieldClocks.values(), (field) => [field.id, field.clock] as const)];
 }
+
+const NOTHING: readonly never[] = [];

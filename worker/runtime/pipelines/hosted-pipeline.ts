@@ -44,7 +44,7 @@ import { PipelineSaver } from './pipeline-saver.ts';
 import { PipelineTally } from './pipeline-tally.ts';
 import { ProgramLog } from './program-log.ts';
 import { ResultHandler } from './result-handler.ts';
-import type { LoggedRequest, PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
+import type { IdleTicks, LoggedRequest, PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
 import { SourceMarks } from './source-marks.ts';
 import { giveTick, TickRest } from './ticks.ts';
 
@@ -55,8 +55,8 @@ const PAST_RELOADS_MAX = 100;
 
 export interface HostedOptions {
   readonly checkpoint?: PipelineCheckpoint | undefined;
-  /** Inputs up to this one had no effect that the checkpoint lacks. */
-  readonly idleUpTo?: number;
+  /** What came behind the checkpoint without effect. */
+  readonly idle?: IdleTicks | undefined;
   readonly ephemeral?: boolean;
   /** It runs for a cluster, and is kept there. */
   readonly placing?: Placing;
@@ -98,7 +98,7 @@ export class HostedPipeline implements IntakeOwner {
   readonly #rest = new TickRest();
 
   constructor(context: PipelineContext, definition: PipelineDefinition, options: HostedOptions) {
-    const { checkpoint, idleUpTo, placing } = options;
+    const { checkpoint, idle, placing } = options;
     const { id: pipelineId, tenantId } = definition;
     const { pool, report, deadLetters, environmentOf, checkpointIntervalMs, nextSequence, tracer } = context;
     const outputs = placing?.outputs ?? context.outputs;
@@ -117,8 +117,8 @@ export class HostedPipeline implements IntakeOwner {
     const tally = new PipelineTally(checkpoint?.counts);
     if (definition.counters) tally.counters = definition.counters;
     tally.stateBytes = checkpoint?.state.byteLength ?? 0;
-    const sequence = Math.max(checkpoint?.sequence ?? 0, idleUpTo ?? 0);
-    const intake = new Intake(this, pool, { sequence, state: checkpoint?.state ?? null }, options.engine);
+    const sequence = Math.max(checkpoint?.sequence ?? 0, idle?.upTo ?? 0);
+    const intake = new Intake(this, pool, { sequence, state: checkpoint?.state ?? null, ticked: idle?.ticked }, options.engine);
     const sinks = new PipelineSinks({
       pipelineId,
       environment: { ...environmentOf(tenantId), mayDeliver: placing?.mayDeliver },
@@ -405,7 +405,7 @@ export class HostedPipeline implements IntakeOwner {
   result(entry: Entry, result: RecordResult): void {
     if (entry.format === null && saysSomething(result)) this.#placing?.clockSpoke(entry.sequence);
     this.#results.handle(entry, result, this.streams);
-    this.#saver.note(result, entry.source !== null);
+    this.#saver.note(entry, result);
     this.#saver.saveWhenLong();
     if (entry.format === null && !this.#intake.hasWork) this.#rest.begin(entry.time, result.restMs);
     if (this.isPlaced) this.#events.holdWhenFull();

@@ -73,6 +73,8 @@ export interface IntakeBase {
   readonly sequence: number;
   /** Null: a new engine, or one whose state the storage has. */
   readonly state: Uint8Array | null;
+  /** When the last tick came of those without effect that came behind the state. */
+  readonly ticked?: number | undefined;
 }
 
 /**
@@ -260,6 +262,7 @@ export class Intake implements SlotOwner {
     this.#putBack();
     this.#isGivenUp = false;
     const { state } = options;
+    const { ticked } = this.#base;
     const warm = options.isSuspect ? undefined : this.#warm?.take(this, load);
     this.#leaveWarm();
     const thread = warm?.thread ?? this.#pool.place(options);
@@ -270,7 +273,7 @@ export class Intake implements SlotOwner {
     this.#slot = slot;
     try {
       const reply = await thread.call<LoadReply>(
-        warm !== undefined ? { kind: 'fill', slot, state } : { kind: 'load', slot, state, ...load },
+        warm !== undefined ? { kind: 'fill', slot, state, ticked } : { kind: 'load', slot, state, ticked, ...load },
       );
       this.#lastSent = this.#base.sequence;
       this.#owner.counters(reply.counters);
@@ -417,7 +420,7 @@ export class Intake implements SlotOwner {
 
   /** The storage has the state of the base, so it need not be kept here. */
   forgetState(sequence: number): void {
-    if (this.#base.sequence === sequence) this.#base = { sequence, state: null };
+    if (this.#base.sequence === sequence) this.#base = { ...this.#base, state: null };
   }
 
   settle(accepted: boolean): void {

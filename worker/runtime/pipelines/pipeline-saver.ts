@@ -1,9 +1,10 @@
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { Placing } from '../placed/placing.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
+import { goesOn } from '../threads/idle-sources.ts';
 import type { RecordResult } from '../threads/messages.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
-import type { Intake } from './intake.ts';
+import type { Entry, Intake } from './intake.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
 import type { PipelineCheckpoint } from './runtime-storage.ts';
@@ -35,6 +36,8 @@ interface MadeState {
   readonly stateFormat: number | undefined;
 }
 
+type Noted = Pick<Entry, 'format' | 'time' | 'source' | 'skip'>;
+
 export interface SavedParts {
   readonly intake: Pick<Intake, 'save' | 'rebase' | 'forgetState' | 'base' | 'doneUpTo' | 'doneBytes' | 'isChanged'>;
   readonly tally: PipelineTally;
@@ -59,6 +62,8 @@ export class PipelineSaver {
   #switching: Promise<unknown> | undefined;
   /** Something came through that was no tick, or had an effect. */
   #hasEffect = false;
+  /** When the last tick came; undefined before the first one of this engine, which may come behind a time in which nobody listened. */
+  #ticked: number | undefined;
   /** What sinks had, in the checkpoint that was made last. */
   #made: { readonly sequence: number; readonly deliveries: SavedDeliveries } | undefined;
   /** The dead letters that this one counts, or the one with which the pipeline began. */
@@ -91,10 +96,14 @@ export class PipelineSaver {
     return (performance.now() - this.#wholeAt) / 1000;
   }
 
-  /** What came through; `fromSource`: with it a source has moved on. */
-  note({ events, unreadable, outputs, deliveries, deadLetters, log }: RecordResult, fromSource: boolean): void {
-    const isQuiet = !fromSource && events === 0 && unreadable === null && outputs.skipped === 0 && outputs.time.length === 0;
+  /** What came through. */
+  note({ format, time, source, skip }: Noted, { events, unreadable, outputs, deliveries, deadLetters, log }: RecordResult): void {
+    const isQuiet = source === null && events === 0 && unreadable === null && outputs.skipped === 0 && outputs.time.length === 0;
     if (!isQuiet || deliveries.length + deadLetters.length + log.length > 0) this.#hasEffect = true;
+    if (format !== null || skip.length > 0) return;
+    // What it was told of silence cannot be found from the last tick alone.
+    if (this.#ticked === undefined || !goesOn(this.#ticked, time)) this.#hasEffect = true;
+    this.#ticked = time;
   }
 
   saveWhenDue(): void {
@@ -159,6 +168,7 @@ export class PipelineSaver {
       throw error;
     } finally {
       this.#switching = undefined;
+      this.#ticked = undefined;
     }
   }
 
@@ -227,12 +237,16 @@ export class PipelineSaver {
     if (this.#made?.sequence === sequence) this.#parts.sinks.checkpointed(this.#made.deliveries);
   }
 
-  /** Nothing but ticks without effect came through: the state is what it was once the last of them is done again, which has the time. */
+  /**
+   * Nothing but ticks without effect came through: the state is what it was once the last of them is done again, which has the time, by an
+   * engine that knows of the others how long they heard nothing.
+   */
   async #saveIdle(): Promise<void> {
     const { intake, record } = this.#parts;
     const sequence = Math.max(intake.base.sequence, intake.doneUpTo - 1);
-    if (!record.isDeleted) await record.storage?.saveIdle(this.#options.pipelineId, sequence);
-    intake.rebase({ sequence, state: intake.base.state });
+    const ticked = this.#ticked ?? intake.base.ticked;
+    if (!record.isDeleted) await record.storage?.saveIdle(this.#options.pipelineId, { upTo: sequence, ticked });
+    intake.rebase({ sequence, state: intake.base.state, ticked });
   }
 
   /** @param notBefore When the state was made, where that was on another server, epoch ms. */

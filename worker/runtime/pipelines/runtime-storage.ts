@@ -102,14 +102,21 @@ export interface LoggedSkip {
 
 export type LoggedRecord = LoggedRequest | LoggedTick | LoggedSkip;
 
+/** Inputs behind the newest checkpoint that were nothing but ticks without effect: they need not be done again. */
+export interface IdleTicks {
+  /** The sequence of the last. */
+  readonly upTo: number;
+  /** When a tick came last, that one or a later one, each of which went on from the one before. @default a build before did not keep that */
+  readonly ticked?: number | undefined;
+}
+
 /** Where pipelines are kept. Every method rejects with `storage_unavailable` when the disk is full or fails; nothing is half done then. */
 export interface RuntimeStorage {
   /** Resolves when the record is on disk; for ticks as soon as the system has it. Records of all calls are kept in the order of the calls. */
   append(record: LoggedRecord): Promise<void>;
   /** Both or neither. Without a checkpoint those that there are stay. */
   savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void>;
-  /** Inputs behind the newest checkpoint and up to this one were ticks without effect: they need not be done again. */
-  saveIdle(pipelineId: string, upTo: number): Promise<void>;
+  saveIdle(pipelineId: string, idle: IdleTicks): Promise<void>;
   /** The state of the newest checkpoint that can be read. */
   readState(pipelineId: string): Promise<{ readonly sequence: number; readonly state: Uint8Array } | undefined>;
   deletePipeline(id: string): Promise<void>;

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LetterList } from '../../connectors/delivery/dead-letter-file.ts';
 import type { AnswerStorage, SealedAnswer } from '../created-answers.ts';
-import type { LoggedRecord, PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from '../pipelines/runtime-storage.ts';
+import type { IdleTicks, LoggedRecord, PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from '../pipelines/runtime-storage.ts';
 import type { Backup, RuntimeReport } from '../service.ts';
 import type { TenantLetters } from '../tenants/tenant-letters.ts';
 import type { StoredTenant, TenantStorage } from '../tenants/tenant-registry.ts';
@@ -170,9 +170,9 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   takePipelines(): readonly StoredPipeline[] {
     const { pipelines } = this.#kept;
     this.#kept = { ...this.#kept, pipelines: [] };
-    for (const { definition, idleUpTo } of pipelines) {
+    for (const { definition, idle } of pipelines) {
       this.#living.add(definition.id);
-      this.#idleUpTo.set(definition.id, idleUpTo);
+      if (idle !== undefined) this.#idleUpTo.set(definition.id, idle.upTo);
     }
     return pipelines.map((pipeline) => ({ ...pipeline, loss: this.#lossOf(pipeline) }));
   }
@@ -213,9 +213,9 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     await this.#retire();
   }
 
-  async saveIdle(pipelineId: string, upTo: number): Promise<void> {
-    await this.#store.saveIdle(pipelineId, upTo);
-    this.#idleUpTo.set(pipelineId, upTo);
+  async saveIdle(pipelineId: string, idle: IdleTicks): Promise<void> {
+    await this.#store.saveIdle(pipelineId, idle);
+    this.#idleUpTo.set(pipelineId, idle.upTo);
     this.#lastSavedAt = performance.now();
     await this.#retire();
   }

@@ -3,7 +3,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { SealedAnswer } from '../created-answers.ts';
 import type { SavedAnswer } from '../pipelines/idempotency-window.ts';
-import type { PipelineCheckpoint, PipelineCounts, PipelineDefinition, SourcePositions } from '../pipelines/runtime-storage.ts';
+import type { IdleTicks, PipelineCheckpoint, PipelineCounts, PipelineDefinition, SourcePositions } from '../pipelines/runtime-storage.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { StoredTenant } from '../tenants/tenant-registry.ts';
 import { reportDamage } from './damage.ts';
@@ -42,8 +42,8 @@ interface StorePlace {
 export interface StoredPipeline {
   readonly definition: PipelineDefinition;
   readonly checkpoint: PipelineCheckpoint | undefined;
-  /** Inputs up to here are nothing but ticks without effect behind the checkpoint. */
-  readonly idleUpTo: number;
+  /** What came behind the checkpoint without effect. @default nothing is known to have */
+  readonly idle?: IdleTicks | undefined;
   /** Why it is not started by itself: what is left of it is not what it was. @default null */
   readonly loss?: string | null;
 }
@@ -208,8 +208,8 @@ export class StateStore {
   }
 
   /** Nothing but ticks without effect came since the newest checkpoint. */
-  async saveIdle(id: string, upTo: number): Promise<void> {
-    await this.#change([{ type: 'put', key: `idle/${id}`, value: seal({ upTo, checkpoint: this.newestCheckpoint(id) }) }]);
+  async saveIdle(id: string, idle: IdleTicks): Promise<void> {
+    await this.#change([{ type: 'put', key: `idle/${id}`, value: seal({ ...idle, checkpoint: this.newestCheckpoint(id) }) }]);
   }
 
   async deletePipeline(id: string): Promise<void> {
@@ -250,9 +250,9 @@ export class StateStore {
     const checkpoint = await this.readCheckpoint(id);
     const definition = (await this.#read<PipelineDefinition>(`pipeline/${id}`))?.head ?? checkpoint?.definition;
     if (definition === undefined) return undefined;
-    const idle = (await this.#read<{ readonly upTo: number; readonly checkpoint: number }>(`idle/${id}`))?.head;
+    const idle = (await this.#read<IdleTicks & { readonly checkpoint: number }>(`idle/${id}`))?.head;
     const isOfThis = idle !== undefined && idle.checkpoint === (checkpoint?.sequence ?? 0);
-    return { definition, checkpoint, idleUpTo: isOfThis ? idle.upTo : 0 };
+    return { definition, checkpoint, idle: isOfThis ? idle : undefined };
   }
 
   async #findCheckpoints(): Promise<void> {

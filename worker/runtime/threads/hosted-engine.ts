@@ -57,6 +57,8 @@ export class HostedEngine {
   #outcome: RecordOutcome | undefined;
   /** The binding that the events come through; undefined for the default input, and for a source that the program does not name. */
   #source: InputSource | undefined;
+  /** When they came. */
+  #arrived = 0;
   #notes: CollectedNotes;
   readonly #nearest = new Map<string, string | undefined>();
   /** What came between two records belongs to the one that follows. */
@@ -121,6 +123,7 @@ export class HostedEngine {
 
   /** The events of the record come from here on. */
   arrive({ source, time }: Pick<WorkRecord, 'source' | 'time'>): void {
+    this.#arrived = time;
     this.#source = source !== undefined && this.#idle.isBinding(source.id) ? source : undefined;
     if (this.#source === undefined || source?.awaited === undefined) return;
     this.#engine.awaitPartitions(source.id, source.awaited);
@@ -132,6 +135,7 @@ export class HostedEngine {
   }
 
   end(): void {
+    this.#idle.hear(this.#engine.takeHeard(), this.#arrived);
     const isSome = this.#notes.isSome(this.#engine.eventsLate);
     if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
     this.#outcome = undefined;
@@ -207,9 +211,10 @@ export class HostedEngine {
     return { ...this.#engine.snapshot(format), idle_sources: this.#idle.save(), event_counts: counts };
   }
 
-  load(saved: DocumentEngine): RestoreReport {
+  /** @param ticked As `IdleSources.load` has it */
+  load(saved: DocumentEngine, ticked?: number): RestoreReport {
     const report = this.#engine.restore(saved satisfies EngineSnapshot);
-    this.#idle.load(saved.idle_sources);
+    this.#idle.load(saved.idle_sources, this.#engine.partitions(), ticked);
     this.#eventsByType.load(saved.event_counts?.types ?? []);
     this.#incomplete = incompleteOf(saved.event_counts?.incomplete ?? []);
     return report;

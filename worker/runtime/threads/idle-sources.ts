@@ -1,8 +1,9 @@
 import type { InputSource } from '../../../shared/events/event.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
-import type { Engine } from '../../engine/engine.ts';
+import type { Engine, HeardSource } from '../../engine/engine.ts';
 import { sourcesOfTypes } from '../../engine/time/bound-types.ts';
-import { idleTimesOf } from './idle-times.ts';
+import { fieldSource } from '../../engine/time/source-clocks.ts';
+import { idleTimesOf, timeFieldsOf } from './idle-times.ts';
 
 /** Ticks come often: a longer step is a clock that was set, or a time in which nobody listened, and no silence. */
 const STEP_MS_MAX = 10_000;
@@ -27,6 +28,8 @@ interface SourceTime extends Silence {
   readonly idleMs: number;
   /** Those of its broker that its time waits for. */
   readonly partitions: Map<string, Silence>;
+  /** Of a field from which streams take the time, the source: it is silent where no event of that has it. */
+  readonly of: SourceTime | null;
 }
 
 /** The third was the time of the last event, from which builds before moved the clocks on; now null. */
@@ -40,6 +43,9 @@ export type SavedIdleSources = readonly (readonly [id: string, silentSince: numb
  */
 export class IdleSources {
   readonly #sources: readonly SourceTime[];
+  /** With their fields. */
+  readonly #all: readonly SourceTime[];
+  readonly #byId: ReadonlyMap<string, SourceTime>;
   readonly #bindings: ReadonlyMap<string, SourceTime>;
   readonly #sourcesOf: (type: string) => readonly number[];
   #ticked: number | null = null;
@@ -47,13 +53,20 @@ export class IdleSources {
   constructor(plan: Plan) {
     this.#sourcesOf = sourcesOfTypes(plan);
     const idleTimes = idleTimesOf(plan, this.#sourcesOf);
+    const unheard = { arrived: null, silentSince: null };
     this.#sources = plan.sources.map(({ id }, at) => ({
       id,
       idleMs: idleTimes[at] as number,
-      arrived: null,
-      silentSince: null,
+      ...unheard,
       partitions: new Map(),
+      of: null,
     }));
+    const fields = timeFieldsOf(plan, this.#sourcesOf).flatMap((names, at) => {
+      const of = this.#sources[at] as SourceTime;
+      return Array.from(names, (name) => ({ ...of, id: fieldSource(of.id, name), partitions: new Map(), of }));
+    });
+    this.#all = [...this.#sources, ...fields];
+    this.#byId = new Map(this.#all.map((source) => [source.id, source]));
     this.#bindings = new Map(this.#sources.slice(1).map((source) => [source.id, source]));
   }
 
@@ -72,17 +85,29 @@ export class IdleSources {
     if (binding === undefined || ofType[0] === DEFAULT_INPUT) for (const at of ofType) (this.#sources[at] as SourceTime).arrived = arrived;
   }
 
+  /** What events have given a time besides the sources that `observe` knows of. */
+  hear(heard: readonly HeardSource[], arrived: number): void {
+    for (const { id, partition } of heard) {
+      const source = this.#byId.get(id);
+      if (source === undefined) continue;
+      source.arrived = arrived;
+      if (partition !== null) hear(source, partition, arrived);
+    }
+  }
+
   /** Events of these partitions are on their way. */
   await(id: string, partitions: readonly string[], arrived: number): void {
     const binding = this.#bindings.get(id);
-    if (binding !== undefined) for (const partition of partitions) hear(binding, partition, arrived);
+    if (binding === undefined) return;
+    const waiting = this.#all.filter((one) => one === binding || one.of === binding);
+    for (const one of waiting) for (const partition of partitions) hear(one, partition, arrived);
   }
 
   tick(engine: Engine, now: number): void {
     engine.advance(now);
     const silentMs = new Map<string, number>();
     const left = new Map<string, readonly string[]>();
-    for (const source of this.#sources) {
+    for (const source of this.#all) {
       // Where others have begun, nothing waits for ever for one from which nothing ever comes.
       if (source.arrived === null && this.#sources.length > 1) source.silentSince ??= now;
       const silent = this.#silentMs(source, now);
@@ -101,13 +126,13 @@ export class IdleSources {
     this.#look(one);
     if (one.silentSince === null) return -1;
     if (this.#ticked === null) one.silentSince = Math.max(one.silentSince, now);
-    else if (now < this.#ticked || now > this.#ticked + STEP_MS_MAX) one.silentSince += now - this.#ticked;
+    else if (!goesOn(this.#ticked, now)) one.silentSince += now - this.#ticked;
     return now - one.silentSince;
   }
 
   /** For how long behind that tick time goes on evenly, ms: silence that becomes long enough moves it at a bound. */
   evenMs(now: number): number {
-    const rests = this.#sources.flatMap((source) =>
+    const rests = this.#all.flatMap((source) =>
       [source, ...source.partitions.values()].flatMap(({ silentSince }) =>
         silentSince === null ? [] : [source.idleMs - (now - silentSince)],
       ),
@@ -120,25 +145,48 @@ export class IdleSources {
       this.#look(one);
       return [id, one.silentSince, null];
     };
-    const sources = this.#sources.flatMap((source) => [
+    const sources = this.#all.flatMap((source) => [
       saved(source.id, source),
       ...Array.from(source.partitions, ([name, one]) => saved(`$partition ${name} ${source.id}`, one)),
     ]);
     return this.#ticked === null ? sources : [...sources, [TICK_ID, this.#ticked, null]];
   }
 
-  load(saved: SavedIdleSources): void {
+  /**
+   * @param awaited By source, the partitions that its clock waits for
+   * @param ticked When the last tick came of those that were seen since, each of which went on from the one before
+   */
+  load(saved: SavedIdleSources, awaited: ReadonlyMap<string, readonly string[]> = new Map(), ticked?: number): void {
     this.#ticked = saved.find(([id]) => id === TICK_ID)?.[1] ?? null;
+    const known = new Set<SourceTime>();
     for (const [id, silentSince, own] of saved) {
       const [, name, of] = PARTITION.exec(id) ?? [];
       if (name !== undefined && of !== undefined) {
-        this.#bindings.get(of)?.partitions.set(name, { arrived: null, silentSince });
+        this.#byId.get(of)?.partitions.set(name, { arrived: null, silentSince });
         continue;
       }
-      const source = this.#sources.find((one) => one.id === id);
+      const source = this.#byId.get(id);
+      if (source === undefined) continue;
+      known.add(source);
       // The clocks of a build before have the silence so far in them: it begins anew.
-      if (source) source.silentSince = own === null ? silentSince : (this.#ticked ?? silentSince);
+      source.silentSince = own === null ? silentSince : (this.#ticked ?? silentSince);
     }
+    // A build before did not count the silence of fields, or the program did not read them.
+    for (const field of this.#all) if (field.of !== null && !known.has(field)) this.#begin(field, field.of);
+    for (const [id, names] of awaited) for (const name of names) this.#countFromHere(id, name);
+    if (this.#ticked !== null) this.#ticked = ticked ?? this.#ticked;
+  }
+
+  /** As long as nothing else is known of it, a field was last heard with its source. */
+  #begin(field: SourceTime, { silentSince, partitions }: SourceTime): void {
+    field.silentSince = silentSince;
+    for (const [name, one] of partitions) field.partitions.set(name, { ...one });
+  }
+
+  /** A build before did not keep since when nothing came from the partition. */
+  #countFromHere(id: string, partition: string): void {
+    const partitions = this.#byId.get(id)?.partitions;
+    if (partitions?.has(partition) === false) partitions.set(partition, { arrived: null, silentSince: this.#ticked ?? 0 });
   }
 
   #look(one: Silence): void {
@@ -147,6 +195,11 @@ export class IdleSources {
     one.silentSince = this.#ticked === null ? arrived : Math.min(Math.max(arrived, this.#ticked), this.#ticked + STEP_MS_MAX);
     one.arrived = null;
   }
+}
+
+/** Whether time went by from one tick to the next, and all of it was listened to. */
+export function goesOn(before: number, now: number): boolean {
+  return now >= before && now <= before + STEP_MS_MAX;
 }
 
 function hear({ partitions }: SourceTime, name: string, arrived: number): void {

@@ -1,4 +1,4 @@
-import type { Plan } from '../../../shared/language/plan/plan.ts';
+import type { Plan, SourcePlan } from '../../../shared/language/plan/plan.ts';
 import { inputsOf, upstreamOf } from '../../engine/streams/plan-inputs.ts';
 
 /** When `.watermark(idle:)` says nothing. */
@@ -12,12 +12,26 @@ export function idleTimesOf(plan: Plan, sourcesOf: (type: string) => readonly nu
   const followers = followersOf(plan);
   const least = plan.sources.map(() => Number.POSITIVE_INFINITY);
   plan.streams.forEach((stream, index) => {
-    const types = inputsOf(stream.source).flatMap(({ from }) => (from.kind === 'event' ? from.types : []));
+    const types = eventTypesOf(stream.source);
     if (types.length === 0) return;
     const idleMs = statedBehind(plan, index, followers) ?? IDLE_MS_DEFAULT;
     for (const source of new Set(types.flatMap(sourcesOf))) least[source] = Math.min(least[source] as number, idleMs);
   });
   return least;
+}
+
+/** From which fields of its events streams take the time, by source. */
+export function timeFieldsOf({ sources, streams }: Plan, sourcesOf: (type: string) => readonly number[]): readonly ReadonlySet<string>[] {
+  const fields = sources.map(() => new Set<string>());
+  for (const { source, time } of streams) {
+    if (time.on === null) continue;
+    for (const at of eventTypesOf(source).flatMap(sourcesOf)) fields[at]?.add(time.on);
+  }
+  return fields;
+}
+
+function eventTypesOf(source: SourcePlan): readonly string[] {
+  return inputsOf(source).flatMap(({ from }) => (from.kind === 'event' ? from.types : []));
 }
 
 /** The least that the stream or any stream made of its results states; undefined where none does. */

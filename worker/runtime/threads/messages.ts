@@ -82,11 +82,14 @@ export interface LoadCall extends SlotCallBase<'load'> {
   readonly isWatched: boolean;
   /** What `save` gave. */
   readonly state: Uint8Array | null;
+  readonly ticked?: number | undefined;
 }
 
 /** Gives a state to an engine that was loaded without one and has not worked since. */
 export interface FillCall extends SlotCallBase<'fill'> {
   readonly state: Uint8Array | null;
+  /** When the last tick came of those without effect that are not in the state, and are not done again. @default there were none */
+  readonly ticked?: number | undefined;
 }
 
 /** Gives the state behind everything that was sent before. */

@@ -8,6 +8,7 @@ import type { Heartbeat } from './heartbeat.ts';
 import { HostedEngine, type HostedProgram } from './hosted-engine.ts';
 import type {
   CountersReply,
+  FillCall,
   LoadCall,
   LoadReply,
   QuietResult,
@@ -80,7 +81,7 @@ export class Slot {
       case 'load':
         return this.#load(call);
       case 'fill':
-        return this.#fill(this.#running, call.state);
+        return this.#fill(this.#running, call);
       case 'save':
         return this.#save(call);
       case 'reload':
@@ -114,15 +115,15 @@ export class Slot {
     return this.#engine;
   }
 
-  async #load({ program, folder, strictEvents, isWatched, state }: LoadCall): Promise<LoadReply> {
+  async #load({ program, folder, strictEvents, isWatched, ...kept }: LoadCall): Promise<LoadReply> {
     const engine = await this.#open({ program, folder, strictEvents, isWatched });
-    const reply = this.#fill(engine, state);
+    const reply = this.#fill(engine, kept);
     this.#engine = engine;
     return reply;
   }
 
-  #fill(engine: HostedEngine, state: Uint8Array | null): LoadReply {
-    if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state))));
+  #fill(engine: HostedEngine, { state, ticked }: Pick<FillCall, 'state' | 'ticked'>): LoadReply {
+    if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state)), ticked));
     return { summary: engine.summary, counters: engine.counters() };
   }
 

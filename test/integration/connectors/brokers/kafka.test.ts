@@ -29,7 +29,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka', () => {
     broker = await startKafka(advertisedAt(link.port));
     const names = ['readings', 'restarted', 'orders', 'alerts', 'outputs', 'mixed', 'shared', 'committed'];
     await makeTopics(broker.port, names, 3);
-    await makeTopics(broker.port, ['timed', 'sided'], 2);
+    await makeTopics(broker.port, ['timed', 'sided', 'marked'], 2);
   });
   afterAll(async () => {
     for (const run of runs) await run.remove();
@@ -289,6 +289,24 @@ stream Counted = Reading.from(Broker, topic: "${topic}")
     await run.untilDelivered('out.jsonl', windows - 1);
     expect((await run.end('SIGINT'))?.code).toBe(0);
     expect(counts(run)).toMatchObject({ ...allOf(windows - 1, each), 0: [2 * each] });
+  });
+
+  it('has taken the mark behind the last transaction with its messages: nothing more is on its way', async () => {
+    const run = begin(reading('marked'));
+    const producer = clientOf(broker.port, 10).producer({ transactionalId: 'marks', idempotent: true, maxInFlightRequests: 1 });
+    await producer.connect();
+    const transaction = await producer.transaction();
+    await transaction.send({ topic: 'marked', messages: [{ partition: 1, value: '{"event_type":"Reading","n":1}' }] });
+    await transaction.commit();
+    await producer.disconnect();
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 1);
+    const committed = async (): Promise<string | undefined> => {
+      const [found] = await withAdmin((admin) => admin.fetchOffsets({ groupId: 'cep', topics: ['marked'] }));
+      return found?.partitions.find(({ partition }) => partition === 1)?.offset;
+    };
+    await vi.waitFor(async () => expect(await committed()).toBe('2'), { timeout: 30_000, interval: 500 });
+    expect((await run.end('SIGINT'))?.code).toBe(0);
   });
 
   it('makes alerts in one topic of events in two others, which share a group; what is no event is a dead letter with its bytes', async () => {
