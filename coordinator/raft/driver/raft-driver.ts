@@ -53,8 +53,8 @@ export interface RaftDriverOptions {
   readonly folder: string;
   /** Of a node that is new; the incarnation and the voters of one that is not are those on its disk. */
   readonly identity: Identity;
-  /** To another node. It may be lost, come late or twice. False when it is known to be lost. */
-  readonly send: (to: NodeId, packet: Uint8Array, purpose: 'messages' | 'snapshots') => boolean;
+  /** To another node. It may be lost, come late or twice. False when it is known to be lost: where there is no room, it is not even made. */
+  readonly send: (to: NodeId, make: () => Uint8Array, purpose: 'messages' | 'snapshots') => boolean;
   readonly outlet: DriverOutlet;
   /** A whole number, `0 <= n < bound`. */
   readonly random: (bound: number) => number;
@@ -435,7 +435,7 @@ export class RaftDriver {
   }
 
   #send(to: NodeId, packet: Packet): boolean {
-    return !this.#isStopped && this.#options.send(to, encodePacket(packet), packet.kind === 'chunk' ? 'snapshots' : 'messages');
+    return !this.#isStopped && this.#options.send(to, () => encodePacket(packet), packet.kind === 'chunk' ? 'snapshots' : 'messages');
   }
 
   /** Behind what the same event lets leave and be written: others wait for that. */

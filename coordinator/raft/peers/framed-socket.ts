@@ -43,9 +43,13 @@ export class FramedSocket {
     this.#reader.bytesMax = bytesMax;
   }
 
+  get hasRoom(): boolean {
+    return !this.#isOver && this.socket.writableLength + this.#framesBytes <= writableBytesMax;
+  }
+
   /** False when it is dropped. What is sent because of one event leaves together, before what waits behind it begins. */
   send(packet: Uint8Array): boolean {
-    if (this.#isOver || this.socket.writableLength + this.#framesBytes > writableBytesMax) return false;
+    if (!this.hasRoom) return false;
     const frame = frameOf(packet);
     this.#framesBytes += frame.length;
     if (this.#frames.push(frame) === 1) queueMicrotask(() => this.#flush());

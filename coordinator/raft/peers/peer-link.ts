@@ -81,6 +81,10 @@ export class PeerLink {
     return this.#isOpen ? this.#formatMax : undefined;
   }
 
+  get hasRoom(): boolean {
+    return this.#isOpen && (this.#framed as FramedSocket).hasRoom;
+  }
+
   /** False when it is dropped: there is no connection, or too much waits in it. */
   send(packet: Uint8Array): boolean {
     return this.#isOpen && (this.#framed as FramedSocket).send(packet);

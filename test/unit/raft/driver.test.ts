@@ -134,8 +134,9 @@ async function start(
   const started = await Node.start({
     folder: join(folder, String(nodeId)),
     identity: { clusterId: 'cluster', nodeId, incarnation: 1, voters: [1, 2, 3] },
-    send: (to, packet) => {
+    send: (to, make) => {
       if (cut.has(nodeId) || cut.has(to)) return false;
+      const packet = make();
       if (!deaf.has(to)) setImmediate(() => nodes.get(to)?.driver.receive(nodeId, packet));
       return true;
     },
