@@ -10,6 +10,7 @@ import { DamagedRecord } from '../storage/record.ts';
 import { decodePacket, encodePacket, type Packet } from '../transport/packet.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { HeldHeartbeats } from './held-heartbeats.ts';
+import { HeldPromises } from './held-promises.ts';
 import { LevelDisk } from './level-disk.ts';
 import { SnapshotTraffic } from './snapshot-traffic.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -114,15 +115,16 @@ export class RaftDriver {
   readonly #queue: WriteQueue;
   readonly #snapshots: SnapshotTraffic;
   readonly #heartbeats: HeldHeartbeats;
+  readonly #promises: HeldPromises;
   readonly #diskWatch: DiskWatch;
   /** Commands that wait to be proposed together. */
   #commands: { readonly id: number; readonly data: Uint8Array }[] = [];
+  #commandsBytes = 0;
   /** Numbers of the proposals in what the core was asked, by the number of that. */
   readonly #asked = new Map<number, readonly number[]>();
   /** What has a place in the log, by that place. */
   readonly #accepted = new Map<Index, { readonly id: number; readonly term: Term }>();
   #reads: { readonly id: number; readonly index: Index }[] = [];
-  #promises: { readonly afterSeq: number; readonly messages: Output['sendAfter'] }[] = [];
   #durableSeq = 0;
   #delivered: Index;
   /** Delivered and not applied. */
@@ -192,6 +194,7 @@ export class RaftDriver {
       repeatMs: 10 * tickMs,
     });
     this.#heartbeats = new HeldHeartbeats((message) => this.#send(message.to, { kind: 'message', message }));
+    this.#promises = new HeldPromises((message) => this.#send(message.to, { kind: 'message', message }));
     this.#diskWatch = new DiskWatch(raftDefaults.electionTicks * tickMs);
     this.#snapshots.keep(state);
     this.#delivered = recovered.snapshot.index;
@@ -223,9 +226,15 @@ export class RaftDriver {
 
   // What is asked
 
-  /** Answered by `committed` or `refused`, if this node is not stopped before. */
-  propose(id: number, data: Uint8Array): void {
+  /**
+   * Answered by `committed` or `refused`, if this node is not stopped before. While a write is on its way, which may hang, no more bytes wait
+   * here than may be in the log without being committed.
+   */
+  propose(id: number, data: Uint8Array) {
+    if (this.#commandsBytes > 0 && this.#commandsBytes + data.length > raftDefaults.uncommittedBytesMax)
+      return this.#options.outlet.refused(id, 'overloaded', this.#raft.view.leader);
     this.#commands.push({ id, data });
+    this.#commandsBytes += data.length;
     this.#proposeSoon();
   }
 
@@ -317,7 +326,9 @@ export class RaftDriver {
       if (count === batchEntriesMax || (count > 0 && bytes > batchBytesMax)) break;
       count++;
     }
-    return this.#commands.splice(0, count);
+    const batch = this.#commands.splice(0, count);
+    for (const { data } of batch) this.#commandsBytes -= data.length;
+    return batch;
   }
 
   #ask(ids: readonly number[], inputOf: (ask: number) => Input): void {
@@ -369,8 +380,8 @@ export class RaftDriver {
       if (!isSent && message.type === 'appendRequest') unreachable.add(message.to);
     }
     if (output.write) this.#write(output.write);
-    if (output.sendAfter.length > 0) this.#promises.push({ afterSeq: output.afterSeq, messages: output.sendAfter });
-    this.#release();
+    this.#promises.hold(output.sendAfter, output.afterSeq);
+    this.#promises.release(this.#durableSeq);
     for (const accepted of output.accepted) this.#accept(accepted);
     for (const { id, reason, leader } of output.refused)
       for (const refused of this.#answered(id)) this.#options.outlet.refused(refused, reason, leader);
@@ -418,7 +429,7 @@ export class RaftDriver {
     const done = (): void => {
       if (this.#isStopped) return;
       this.#durableSeq = write.seq;
-      this.#release();
+      this.#promises.release(write.seq);
       this.#step({ type: 'stored', seq: write.seq, through: last?.index ?? 0, term: last?.term ?? 0 });
     };
     this.#queue.push({ step: this.#storage.write(write), isWrite: true, done });
@@ -427,11 +438,6 @@ export class RaftDriver {
   #timed(writing: Promise<void>): Promise<void> {
     const since = performance.now();
     return writing.then(() => this.#options.outlet.written(performance.now() - since));
-  }
-
-  #release(): void {
-    while ((this.#promises[0]?.afterSeq ?? Number.POSITIVE_INFINITY) <= this.#durableSeq)
-      for (const message of this.#promises.shift()?.messages ?? []) this.#send(message.to, { kind: 'message', message });
   }
 
   #send(to: NodeId, packet: Packet): boolean {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
+import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
 import { type Delivered, RaftDriver, type RaftDriverOptions } from '../../../coordinator/raft/driver/raft-driver.ts';
 
 const tickMs = 5;
@@ -129,7 +130,7 @@ afterEach(async () => {
 
 async function start(
   nodeId: number,
-  options: Pick<RaftDriverOptions, 'snapshotEntries' | 'entriesKept' | 'bytesKept'> = {},
+  options: Partial<RaftDriverOptions> = {},
 ): Promise<void> {
   const started = await Node.start({
     folder: join(folder, String(nodeId)),
@@ -324,6 +325,35 @@ describe('the driver of a Raft node', () => {
     deaf.clear();
     expect(await undecided).toMatchObject({ kind: 'timeout' });
     await agreed(['a', 'b', ...commands]);
+  }, 60_000);
+
+  it('holds no more bytes than it may behind a write that does not end, which it refuses, and then does what it has taken', async () => {
+    const identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1] };
+    await start(1, { identity });
+    await proposed(await leader(), 'a');
+    let end = (): void => undefined;
+    const hung = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { writeBatch } = LevelDisk.prototype;
+    const stuck = vi.spyOn(LevelDisk.prototype, 'writeBatch').mockImplementation(async function (this: LevelDisk, operations) {
+      await hung;
+      return writeBatch.call(this, operations);
+    });
+    try {
+      const answers = [node(1).propose('b')];
+      await vi.waitFor(() => expect(stuck).toHaveBeenCalled(), wait);
+      const megabyte = 'x'.repeat(1_000_000);
+      for (let at = 0; at < 50; at++) answers.push(node(1).propose(megabyte));
+      expect(await Promise.all(answers.slice(20))).toEqual(answers.slice(20).map(() => ({ kind: 'overloaded', leader: 1 })));
+      end();
+      const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
+      // 8 MiB.
+      expect(kinds.filter((kind) => kind === 'applied')).toHaveLength(9);
+    } finally {
+      end();
+      stuck.mockRestore();
+    }
   }, 60_000);
 
   it('refuses what only a leader does and names it', async () => {
