@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -225,6 +225,24 @@ describe('LevelDB as the disk of a Raft node', () => {
     await filled();
     damage();
     expect(await afterwards()).toBe(outcome);
+  });
+
+  it.each([
+    ['CURRENT', 'Is a directory'],
+    ['LOCK', 'Is a directory'],
+  ])('does not take for lost what the system does not let it read: %s', async (name, reason) => {
+    await filled();
+    const path = join(folder, 'log', name);
+    const before = readFileSync(join(folder, 'witness'));
+    const bytes = readFileSync(path);
+    rmSync(path);
+    mkdirSync(path);
+    const started = afterwards();
+    await expect(started).rejects.toMatchObject({ code: 'io_error', message: expect.stringMatching(reason) });
+    expect(readFileSync(join(folder, 'witness'))).toEqual(before);
+    rmSync(path, { recursive: true });
+    writeFileSync(path, bytes);
+    expect(await afterwards()).toBe('whole');
   });
 
   it('notices a database of an earlier day beside the witness of today', async () => {
