@@ -337,14 +337,20 @@ export class SimulatedNode {
     const { next, complete } = this.#receiver.receive(chunk);
     const { manifest, from, term } = chunk;
     const answer: Packet = { kind: 'chunkAnswer', answer: { from: this.id, term, index: manifest.index, offset: next } };
-    if (complete === undefined) return this.#world.send(this.id, from, answer);
+    const { index, term: metaTerm, configuration } = manifest;
+    const meta = { index, term: metaTerm, configuration };
+    const install = (): void => this.step({ type: 'message', message: { type: 'installSnapshot', from, to: this.id, term, meta } });
+    if (complete === undefined) {
+      this.#world.send(this.id, from, answer);
+      if (next === manifest.size) install();
+      return;
+    }
     this.#arrived = complete;
     this.#enqueue(storage.stage(manifest, manifest.chain, complete), () => {
       this.#world.send(this.id, from, answer);
-      const { index, term: metaTerm, configuration } = manifest;
-      const meta = { index, term: metaTerm, configuration };
-      if (this.incarnation === incarnation && storage.hasStaged(meta))
-        this.step({ type: 'message', message: { type: 'installSnapshot', from, to: this.id, term, meta } });
+      if (this.incarnation !== incarnation || !storage.hasStaged(meta)) return;
+      this.#receiver.kept(manifest);
+      install();
     });
   }
 }

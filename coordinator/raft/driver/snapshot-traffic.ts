@@ -109,15 +109,22 @@ export class SnapshotTraffic {
     const { id, storage } = this.#world;
     const { next, complete } = this.#receiver.receive(chunk);
     const { manifest, from, term } = chunk;
-    const answer = (): void =>
-      this.#world.send(from, { kind: 'chunkAnswer', answer: { from: id, term, index: manifest.index, offset: next } });
-    if (complete === undefined) return answer();
+    const { index, term: ofEntry, configuration } = manifest;
+    const meta = { index, term: ofEntry, configuration };
+    const answer = (): void => this.#world.send(from, { kind: 'chunkAnswer', answer: { from: id, term, index, offset: next } });
+    const install = (): void => this.#world.step({ type: 'message', message: { type: 'installSnapshot', from, to: id, term, meta } });
+    if (complete === undefined) {
+      answer();
+      // It is there, and the leader has not heard so.
+      if (next === manifest.size) install();
+      return;
+    }
     this.#arrived = complete;
     this.#world.stage(storage.stage(manifest, manifest.chain, complete), () => {
       answer();
-      const { index, term: ofEntry, configuration } = manifest;
-      const meta = { index, term: ofEntry, configuration };
-      if (storage.hasStaged(meta)) this.#world.step({ type: 'message', message: { type: 'installSnapshot', from, to: id, term, meta } });
+      if (!storage.hasStaged(meta)) return;
+      this.#receiver.kept(manifest);
+      install();
     });
   }
 
