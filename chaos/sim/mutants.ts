@@ -183,7 +183,7 @@ const known: readonly Mutant[] = [
       { file: 'storage/snapshot-transfer.ts', find: ' || offset !== this.#received)', replacement: ')' },
       {
         file: 'storage/snapshot-transfer.ts',
-        find: 'const isRight = crc32c(whole) === manifest.checksum;',
+        find: 'const isRight = this.#checksum === manifest.checksum;',
         replacement: 'const isRight = true;',
       },
     ],
@@ -193,8 +193,8 @@ const known: readonly Mutant[] = [
     changes: [
       {
         file: 'storage/log-storage.ts',
-        find: 'return [operations, pointer, this.#dropThrough(meta.index - keep)].map',
-        replacement: 'return [operations, this.#dropThrough(meta.index - keep), pointer].map',
+        find: 'return { pointer, drop: { operations: this.#dropThrough(index - keep), witness: undefined } };',
+        replacement: 'return { pointer: { operations: this.#dropThrough(index - keep), witness: undefined }, drop: pointer };',
       },
     ],
   },

@@ -2,7 +2,7 @@ import type { Entry, Index, Input, Message, NodeId, Output } from '../../coordin
 import { Raft } from '../../coordinator/raft/core/raft.ts';
 import { raftDefaults } from '../../coordinator/raft/core/state.ts';
 import type { Identity } from '../../coordinator/raft/storage/codec.ts';
-import { firstStep, type LogStorage, type Step } from '../../coordinator/raft/storage/log-storage.ts';
+import { firstStep, type LogStorage, type SnapshotLayout, type Step } from '../../coordinator/raft/storage/log-storage.ts';
 import { openLog } from '../../coordinator/raft/storage/open-log.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../../coordinator/raft/storage/snapshot-transfer.ts';
 import { sealWitness } from '../../coordinator/raft/storage/witness.ts';
@@ -77,6 +77,7 @@ export class SimulatedNode {
   #receiver = new SnapshotReceiver();
   /** The bytes of the snapshot that was put aside last. */
   #arrived: Uint8Array = new Uint8Array(0);
+  #arriving: SnapshotLayout | undefined;
   #state: Uint8Array = new Uint8Array(0);
   readonly #sending = new Map<NodeId, Sending>();
 
@@ -226,6 +227,13 @@ export class SimulatedNode {
     this.#writeNext();
   }
 
+  /** As in the driver's queue. */
+  #enqueueEach(steps: Iterator<Step>, done: () => void) {
+    const next = steps.next();
+    if (next.done) return done();
+    this.#enqueue(next.value, () => this.#enqueueEach(steps, done));
+  }
+
   /** Behind what is being written; the witness at the same time as the batch only when that is in it. */
   #writeNext(): void {
     if (this.#writing || this.#queue.length === 0) return;
@@ -284,13 +292,24 @@ export class SimulatedNode {
     const term = raft.view.log.termAt(index);
     if (index !== raft.view.log.commit || index <= storage.manifest.index || term === undefined) return;
     const state = machine.save();
-    const steps = storage.compact({ index, term, configuration: raft.view.configurationAt(index) }, state, keep);
+    const layout = storage.layOut({ index, term, configuration: raft.view.configurationAt(index) }, state);
+    this.#enqueueEach(this.#compaction(storage, layout, { index, state, keep }), () => undefined);
+  }
+
+  *#compaction(
+    storage: LogStorage,
+    layout: SnapshotLayout,
+    { index, state, keep }: { readonly index: Index; readonly state: Uint8Array; readonly keep: number },
+  ): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (index <= storage.manifest.index) return yield layout.discard();
+    }
+    const { pointer, drop } = storage.compact(layout, keep);
     this.#state = state;
-    steps.forEach((step, at) => {
-      this.#enqueue(step, () => {
-        if (at === 1) this.step({ type: 'compact', index, keep });
-      });
-    });
+    yield pointer;
+    this.step({ type: 'compact', index, keep });
+    yield drop;
   }
 
   // Snapshots to others
@@ -345,13 +364,22 @@ export class SimulatedNode {
       if (next === manifest.size) install();
       return;
     }
-    this.#arrived = complete;
-    this.#enqueue(storage.stage(manifest, manifest.chain, complete), () => {
+    this.#arriving = storage.layOut(meta, complete, manifest.chain);
+    this.#enqueueEach(this.#putAside(storage, this.#arriving, complete), () => {
       this.#world.send(this.id, from, answer);
       if (this.incarnation !== incarnation || !storage.hasStaged(meta)) return;
       this.#receiver.kept(manifest);
       install();
     });
+  }
+
+  *#putAside(storage: LogStorage, layout: SnapshotLayout, state: Uint8Array): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (this.#arriving !== layout) return yield layout.discard();
+    }
+    this.#arrived = state;
+    yield storage.stage(layout);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ConfigurationChange, Entry, Index, Input, NodeId, Output, Refusal,
 import { Raft } from '../core/raft.ts';
 import { raftDefaults } from '../core/state.ts';
 import { decodeIdentity, type Identity } from '../storage/codec.ts';
-import type { LogStorage } from '../storage/log-storage.ts';
+import type { LogStorage, SnapshotLayout, Step } from '../storage/log-storage.ts';
 import { openLog } from '../storage/open-log.ts';
 import { DamagedRecord } from '../storage/record.ts';
 import { decodePacket, encodePacket, type Packet } from '../transport/packet.ts';
@@ -189,7 +189,7 @@ export class RaftDriver {
       id: identity.nodeId,
       storage,
       send: (to, packet) => this.#send(to, packet),
-      stage: (step, done) => this.#queue.push({ step, isWrite: false, done: () => this.#isStopped || done() }),
+      write: (steps, done) => this.#queue.pushEach(steps, () => this.#isStopped || done()),
       step: (input) => this.#step(input),
       repeatMs: 10 * tickMs,
     });
@@ -271,19 +271,27 @@ export class RaftDriver {
       this.#isSnapshotDue = false;
       return;
     }
-    const keep = this.#keptBehind(index);
-    const steps = this.#storage.compact({ index, term, configuration: this.#raft.view.configurationAt(index) }, state, keep);
-    this.#snapshots.keep(state);
     this.#bytesSinceSnapshot = 0;
-    steps.forEach((step, at) => {
-      const done = (): void => {
-        if (at === 1) this.#step({ type: 'compact', index, keep });
-        if (at < steps.length - 1) return;
-        this.#isSnapshotDue = false;
-        this.#disk.reclaim();
-      };
-      this.#queue.push({ step, isWrite: false, done });
+    const layout = this.#storage.layOut({ index, term, configuration: this.#raft.view.configurationAt(index) }, state);
+    this.#queue.pushEach(this.#compaction(layout, index, state), () => {
+      this.#isSnapshotDue = false;
+      this.#disk.reclaim();
     });
+  }
+
+  /** Until the snapshot of a leader is installed, which has more. */
+  *#compaction(layout: SnapshotLayout, index: Index, state: Uint8Array): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (this.#isStopped) return;
+      if (index <= this.#storage.manifest.index) return yield layout.discard();
+    }
+    const keep = this.#keptBehind(index);
+    const { pointer, drop } = this.#storage.compact(layout, keep);
+    this.#snapshots.keep(state);
+    yield pointer;
+    this.#step({ type: 'compact', index, keep });
+    yield drop;
   }
 
   /** How many entries up to one are kept behind its snapshot: one at least. */

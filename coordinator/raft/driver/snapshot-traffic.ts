@@ -1,6 +1,6 @@
 import type { Input, NodeId, Term } from '../core/messages.ts';
 import type { Manifest } from '../storage/codec.ts';
-import { chunkBytesDefault, type LogStorage, type Step } from '../storage/log-storage.ts';
+import { chunkBytesDefault, type LogStorage, type SnapshotLayout, type Step } from '../storage/log-storage.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../storage/snapshot-transfer.ts';
 import type { Packet, SnapshotAnswer } from '../transport/packet.ts';
 
@@ -14,8 +14,8 @@ interface Surroundings {
   readonly id: NodeId;
   readonly storage: LogStorage;
   readonly send: (to: NodeId, packet: Packet) => void;
-  /** Writes, and says when that is durable. */
-  readonly stage: (step: Step, done: () => void) => void;
+  /** Writes, each step made when the one before it is durable, and says when all are. */
+  readonly write: (steps: Iterator<Step>, done: () => void) => void;
   readonly step: (input: Input) => void;
   /** Time after which a part without an answer is sent again, at least. */
   readonly repeatMs: number;
@@ -42,6 +42,8 @@ export class SnapshotTraffic {
   #state: Uint8Array = new Uint8Array(0);
   /** Those of the one that was put aside last. */
   #arrived: Uint8Array = new Uint8Array(0);
+  /** Of a leader, on its way to the disk. */
+  #arriving: SnapshotLayout | undefined;
 
   constructor(world: Surroundings) {
     this.#world = world;
@@ -119,13 +121,23 @@ export class SnapshotTraffic {
       if (next === manifest.size) install();
       return;
     }
-    this.#arrived = complete;
-    this.#world.stage(storage.stage(manifest, manifest.chain, complete), () => {
+    this.#arriving = storage.layOut(meta, complete, manifest.chain);
+    this.#world.write(this.#putAside(this.#arriving, complete), () => {
       answer();
       if (!storage.hasStaged(meta)) return;
       this.#receiver.kept(manifest);
       install();
     });
+  }
+
+  /** Until a later one is whole. */
+  *#putAside(layout: SnapshotLayout, state: Uint8Array): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (this.#arriving !== layout) return yield layout.discard();
+    }
+    this.#arrived = state;
+    yield this.#world.storage.stage(layout);
   }
 
   stop(): void {

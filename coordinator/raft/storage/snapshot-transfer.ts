@@ -31,6 +31,8 @@ export class SnapshotReceiver {
   #term: Term = 0;
   #bytes = new Uint8Array(0);
   #received = 0;
+  /** Of what was received. */
+  #checksum = 0;
   /** All of it has come: it is on its way to the disk, or there. */
   #whole: 'no' | 'written' | 'kept' = 'no';
 
@@ -48,10 +50,11 @@ export class SnapshotReceiver {
     const part = bytes.subarray(0, manifest.size - this.#received);
     this.#bytes.set(part, this.#received);
     this.#received += part.length;
+    this.#checksum = crc32c(part, this.#checksum);
     if (this.#received < manifest.size) return { next: this.#received, complete: undefined };
     const whole = this.#bytes;
     this.#bytes = new Uint8Array(0);
-    const isRight = crc32c(whole) === manifest.checksum;
+    const isRight = this.#checksum === manifest.checksum;
     if (isRight) this.#whole = 'written';
     else this.#manifest = undefined;
     return isRight ? { next: manifest.size, complete: whole } : { next: 0, complete: undefined };
@@ -67,6 +70,7 @@ export class SnapshotReceiver {
     this.#term = term;
     this.#bytes = new Uint8Array(manifest.size);
     this.#received = 0;
+    this.#checksum = 0;
     this.#whole = 'no';
   }
 }

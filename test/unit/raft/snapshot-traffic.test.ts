@@ -37,7 +37,7 @@ async function sent(partMs: number): Promise<{ readonly offsets: number[]; reado
       free = Math.max(free, performance.now()) + partMs;
       setTimeout(() => arrive(offset), free - performance.now());
     },
-    stage: () => undefined,
+    write: () => undefined,
     step: (input) => steps.push(input),
     repeatMs: 500,
   });
