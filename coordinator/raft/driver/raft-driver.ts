@@ -91,6 +91,8 @@ const deliveredBytesMax = 16_777_216;
  * checkpoint has yet.
  */
 const snapshotBytes = 33_554_432;
+/** So many times the bytes that are kept behind a snapshot are kept for a follower to which an older one is on its way. */
+const awaitedFactor = 4;
 /**
  * For so long a node that nobody here waits for collects what is committed before it hands it on: to wake the thread of the state machine
  * for each entry takes more of the processor than anything else that a follower does for it.
@@ -294,17 +296,26 @@ export class RaftDriver {
     yield drop;
   }
 
-  /** How many entries up to one are kept behind its snapshot: one at least. */
+  /**
+   * How many entries up to one are kept behind its snapshot: one at least, and what a follower will need to which an older snapshot is on its
+   * way. Over a slow link it would be given one after another otherwise.
+   */
   #keptBehind(index: Index): number {
     const { entriesKept, bytesKept } = this.#options;
+    const awaited = this.#snapshots.oldestAwaited(this.#raft.leadership?.followers) ?? index;
+    return Math.max(1, this.#fitting(index - entriesKept, index, bytesKept), this.#fitting(awaited, index, awaitedFactor * bytesKept));
+  }
+
+  /** How many of the entries behind `after`, the last of them, have no more bytes. */
+  #fitting(after: Index, through: Index, bytesMax: number): number {
     const { log } = this.#raft.view;
-    const entries = log.slice(Math.max(log.baseIndex, index - entriesKept) + 1, index);
+    const entries = log.slice(Math.max(log.baseIndex, after) + 1, through);
     let bytes = 0;
     const over = entries.findLastIndex(({ data }) => {
       bytes += data.length;
-      return bytes > bytesKept;
+      return bytes > bytesMax;
     });
-    return Math.max(1, entries.length - 1 - over);
+    return entries.length - 1 - over;
   }
 
   /** With the next write, or with all that came in the same message when there is none. */

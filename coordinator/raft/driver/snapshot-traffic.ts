@@ -1,4 +1,5 @@
-import type { Input, NodeId, Term } from '../core/messages.ts';
+import type { Index, Input, NodeId, Term } from '../core/messages.ts';
+import type { Progress } from '../core/progress.ts';
 import type { Manifest } from '../storage/codec.ts';
 import { chunkBytesDefault, type LogStorage, type SnapshotLayout, type Step } from '../storage/log-storage.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../storage/snapshot-transfer.ts';
@@ -37,6 +38,8 @@ interface Sending {
 export class SnapshotTraffic {
   readonly #world: Surroundings;
   readonly #sending = new Map<NodeId, Sending>();
+  /** Where the log of each follower will end that is being given a snapshot, until it has come to take entries behind that. */
+  readonly #awaited = new Map<NodeId, Index>();
   readonly #receiver = new SnapshotReceiver();
   /** The bytes of the current snapshot. */
   #state: Uint8Array = new Uint8Array(0);
@@ -66,7 +69,14 @@ export class SnapshotTraffic {
     const { repeatMs } = this.#world;
     const sending: Sending = { manifest, state: this.#state, term, offset: 0, timer: undefined, sinceMs: 0, repeatMs };
     this.#sending.set(to, sending);
+    this.#awaited.set(to, manifest.index);
     this.#sendFirst(to, sending);
+  }
+
+  /** The entries behind it are still to be sent to one of these. */
+  oldestAwaited(followers: ReadonlyMap<NodeId, Progress> | undefined): Index | undefined {
+    for (const id of [...this.#awaited.keys()]) if ((followers?.get(id)?.state ?? 'replicate') === 'replicate') this.#awaited.delete(id);
+    return this.#awaited.size === 0 ? undefined : Math.min(...this.#awaited.values());
   }
 
   #sendFirst(to: NodeId, sending: Sending): void {
@@ -97,6 +107,7 @@ export class SnapshotTraffic {
 
   #end(to: NodeId, succeeded: boolean): void {
     this.#forget(to);
+    if (!succeeded) this.#awaited.delete(to);
     this.#world.step({ type: 'snapshotSent', to, succeeded });
   }
 

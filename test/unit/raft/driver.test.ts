@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
 import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
+import { decodePacket } from '../../../coordinator/raft/transport/packet.ts';
 import { type Delivered, RaftDriver, type RaftDriverOptions } from '../../../coordinator/raft/driver/raft-driver.ts';
 
 const tickMs = 5;
@@ -223,6 +224,36 @@ describe('the driver of a Raft node', () => {
     await start(away, { snapshotEntries: 20, entriesKept: 2 });
     await proposed(await leader(), 'one more');
     await agreed([...commands, 'one more']);
+  }, 60_000);
+
+  it('brings up by one snapshot who is far away, although others are made before it has arrived', async () => {
+    const sent = new Set<number>();
+    const from = (id: number): Partial<RaftDriverOptions> => ({
+      snapshotEntries: 20,
+      entriesKept: 2,
+      send: (to, make, purpose) => {
+        const bytes = make();
+        const packet = decodePacket(bytes);
+        if (packet.kind === 'chunk') sent.add(packet.chunk.manifest.index);
+        setTimeout(() => nodes.get(to)?.driver.receive(id, bytes), purpose === 'snapshots' ? 250 : 0);
+        return true;
+      },
+    });
+    for (const id of [1, 2, 3]) await start(id, from(id));
+    const first = await leader();
+    const away = [1, 2, 3].find((id) => id !== first) as number;
+    await stop(away);
+    const commands: string[] = [];
+    const next = async (): Promise<void> => {
+      commands.push(`command ${commands.length}`);
+      await proposed(first, commands.at(-1) as string);
+    };
+    while (commands.length < 60) await next();
+    await start(away, from(away));
+    const { log } = node(away).driver.view;
+    while (log.lastIndex < commands.length && commands.length < 1_000) await next();
+    expect([log.baseIndex > 0, sent.size]).toEqual([true, 1]);
+    await agreed(commands);
   }, 60_000);
 
   it('keeps no more bytes of entries behind a snapshot than it may, and brings up who was away for longer', async () => {
