@@ -127,6 +127,19 @@ describe('a Raft listener', () => {
     await vi.waitFor(() => expect(reasons().filter((reason) => reason.startsWith('TLS: it shows no certificate'))).toHaveLength(2), wait);
   }, 60_000);
 
+  it('holds no more than 64 connections that do not begin with TLS, and none of them for long', async () => {
+    const pem = (name: string): string => readFileSync(new URL(`../server/certificates/first-${name}.pem`, import.meta.url), 'utf8');
+    await group.start(1, { tls: { cert: pem('cert'), key: pem('key'), ca: pem('cert') } });
+    const since = performance.now();
+    let closed = 0;
+    const silent = Array.from({ length: 80 }, () => said(dial(new Uint8Array(0))).then(() => closed++));
+    await vi.waitFor(() => expect(closed).toBe(16), wait);
+    await refusedFor('64 other connections have not shown yet that they know the key');
+    expect(performance.now() - since).toBeLessThan(4_500);
+    await Promise.all(silent);
+    expect(performance.now() - since).toBeLessThan(20_000);
+  }, 60_000);
+
   it('tells nothing to who sends garbage, nothing at all, or more than a greeting can be', async () => {
     const { member } = await group.start(1);
     expect(await said(dial(frameOf(Buffer.from('GET / HTTP/1.1'))))).toHaveLength(0);
