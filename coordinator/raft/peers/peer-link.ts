@@ -62,7 +62,8 @@ export class PeerLink {
   #retryMs = retryMsMin;
   #missed = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Between two attempts. */
+  #openedAt = 0;
+  /** Between two attempts, the first of which came to nothing. */
   #isPausing = false;
   /** The one that worked last: a name is not looked up for each attempt. */
   #address: string | undefined;
@@ -166,8 +167,8 @@ export class PeerLink {
     clearTimeout(this.#timer);
     framed.allow(frameBytesMax);
     this.#address = framed.socket.remoteAddress;
-    this.#retryMs = retryMsMin;
     this.#isOpen = true;
+    this.#openedAt = performance.now();
     this.#formatMax = formatMax;
     this.#missed = 0;
     this.#timer = setInterval(() => this.#listen(framed), aliveMs);
@@ -183,12 +184,15 @@ export class PeerLink {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     const loss = this.#isOpen ? 'closed' : attempt;
+    const hasLasted = this.#isOpen && performance.now() - this.#openedAt > aliveMs;
     if (!this.#isOpen) this.#address = undefined;
     this.#isOpen = false;
-    // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke.
-    const pauseMs = loss === 'closed' ? 1 : this.#retryMs * (0.5 + this.#options.random());
-    if (loss !== 'closed') this.#retryMs = Math.max(this.#retryMs, Math.min(retryMsMax, 2 * this.#retryMs));
-    this.#isPausing = true;
+    if (hasLasted) this.#retryMs = retryMsMin;
+    // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke. What closes as
+    // soon as it is open would go on like that without an end.
+    const pauseMs = hasLasted ? 1 : this.#retryMs * (0.5 + this.#options.random());
+    if (!hasLasted) this.#retryMs = Math.max(this.#retryMs, Math.min(retryMsMax, 2 * this.#retryMs));
+    this.#isPausing = loss !== 'closed';
     this.#timer = setTimeout(() => this.#connect(), pauseMs);
     this.#options.lost(loss, reason);
   }

@@ -265,6 +265,17 @@ describe('a Raft listener', () => {
     await vi.waitFor(() => expect(peer.events.filter((event) => event === 'opened')).toHaveLength(2), wait);
   }, 60_000);
 
+  it('is not dialed without a pause by members that it lets in and that are cut off at once', async () => {
+    await group.start(1);
+    // Of one member, the newest connection counts: each ends that of the other.
+    const [one, other] = [link(), link()];
+    await Promise.all([one.has('opened'), other.has('opened')]);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const opened = [...one.events, ...other.events].filter((event) => event === 'opened').length;
+    expect(opened).toBeGreaterThan(2);
+    expect(opened).toBeLessThan(40);
+  }, 60_000);
+
   it('takes no more than 64 strangers at a time, and members as soon as those are gone', async () => {
     await group.start(1);
     const strangers = Array.from({ length: 80 }, () => dial(new Uint8Array(1)));
