@@ -243,6 +243,16 @@ describe('the log on disk', () => {
     ['there is no witness', (disk) => ({ ...disk.disk.image(), witness: undefined }), /neither slot/],
     ['the database is empty', (disk) => ({ ...disk.disk.image(), records: new Map() }), /the database is empty/],
     ['the identity file is gone', (disk) => ({ ...disk.disk.image(), identity: undefined }), /no identity file/],
+    [
+      'the identity file and the witness are gone',
+      (disk) => ({ ...disk.disk.image(), identity: undefined, witness: undefined }),
+      /no identity file/,
+    ],
+    [
+      'the identity file and the database are gone',
+      (disk) => ({ ...disk.disk.image(), identity: undefined, records: new Map() }),
+      /no identity file/,
+    ],
     ['the identity file is damaged', (disk) => ({ ...disk.disk.image(), identity: flipped(encodeIdentity(identity)) }), /is damaged/],
     [
       'the identity file is that of another node',
