@@ -65,8 +65,10 @@ export class PeerLink {
   #openedAt = 0;
   /** Between two attempts, the first of which came to nothing. */
   #isPausing = false;
-  /** The one that worked last: a name is not looked up for each attempt. */
+  /** The one that worked last: a name is not looked up for each attempt, and may not be known for a while. */
   #address: string | undefined;
+  /** After an attempt with the address that came to nothing, the name may have another by now; and the other way round. */
+  #triesName = false;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -103,6 +105,7 @@ export class PeerLink {
     if (!this.#isPausing || this.#isClosed) return;
     clearTimeout(this.#timer);
     this.#retryMs = retryMsMin;
+    this.#triesName = true;
     this.#connect();
   }
 
@@ -112,7 +115,7 @@ export class PeerLink {
     const own = this.#options.tls();
     // An address that stands for a name is connected to under that name.
     const tls = own && { ...own, ...(isIP(host) === 0 && { servername: host }) };
-    const socket = door.connect({ host: this.#address ?? host, port, ...(tls && { tls }) });
+    const socket = door.connect({ host: this.#triesName ? host : (this.#address ?? host), port, ...(tls && { tls }) });
     const framed = new FramedSocket(socket, handshakeBytesMax);
     this.#framed = framed;
     let isRefused = false;
@@ -167,6 +170,7 @@ export class PeerLink {
     clearTimeout(this.#timer);
     framed.allow(frameBytesMax);
     this.#address = framed.socket.remoteAddress;
+    this.#triesName = false;
     this.#isOpen = true;
     this.#openedAt = performance.now();
     this.#formatMax = formatMax;
@@ -185,7 +189,7 @@ export class PeerLink {
     if (this.#isClosed) return;
     const loss = this.#isOpen ? 'closed' : attempt;
     const hasLasted = this.#isOpen && performance.now() - this.#openedAt > aliveMs;
-    if (!this.#isOpen) this.#address = undefined;
+    if (!this.#isOpen) this.#triesName = !this.#triesName;
     this.#isOpen = false;
     if (hasLasted) this.#retryMs = retryMsMin;
     // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke. What closes as

@@ -71,16 +71,16 @@ const refusedFor = (reason: string | RegExp): Promise<void> =>
   );
 
 /** A link to member 1 as node 2 has it, and what becomes of it. */
-function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port?: number } = {}) {
+function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port?: number; readonly host?: string; readonly door?: OutboundDoor } = {}) {
   const events: string[] = [];
   const made = new PeerLink({
     to: 1,
-    host: '127.0.0.1',
+    host: to.host ?? '127.0.0.1',
     port: to.port ?? group.of(1).member.port,
     purpose: 'messages',
     secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, ...options },
     tls: () => undefined,
-    door: new OutboundDoor(NetworkPolicy.everywhere),
+    door: to.door ?? new OutboundDoor(NetworkPolicy.everywhere),
     random: Math.random,
     admits: () => Promise.resolve(true),
     opened: () => events.push('opened'),
@@ -274,6 +274,23 @@ describe('a Raft listener', () => {
     const opened = [...one.events, ...other.events].filter((event) => event === 'opened').length;
     expect(opened).toBeGreaterThan(2);
     expect(opened).toBeLessThan(40);
+  }, 60_000);
+
+  it('is looked for under its name and at the address that it had, in turn, while it is away', async () => {
+    await group.start(1);
+    const hosts: string[] = [];
+    const door = new OutboundDoor(NetworkPolicy.everywhere);
+    const connectTo = door.connect.bind(door);
+    vi.spyOn(door, 'connect').mockImplementation((place) => {
+      hosts.push(place.host);
+      return connectTo(place);
+    });
+    const peer = link({}, { host: 'localhost', door });
+    await peer.has('opened');
+    await group.stop(1);
+    await vi.waitFor(() => expect(hosts.length).toBeGreaterThan(5), wait);
+    const [first, ...others] = hosts.slice(0, 6).map((host) => (host === 'localhost' ? 'name' : 'address'));
+    expect([first, others]).toEqual(['name', ['address', 'name', 'address', 'name', 'address']]);
   }, 60_000);
 
   it('takes no more than 64 strangers at a time, and members as soon as those are gone', async () => {
