@@ -451,6 +451,32 @@ const further: readonly Mutant[] = [
     ],
   },
   {
+    name: 'entries in the place of others acknowledged before sync',
+    changes: [
+      {
+        file: 'core/raft.ts',
+        find: '    this.#state.merge(entries);\n    const last = previousIndex + entries.length;\n',
+        replacement:
+          "    const end = log.lastIndex;\n    this.#state.merge(entries);\n    const last = previousIndex + entries.length;\n    if (last <= end) this.#state.send({ type: 'appendResponse', to: from, accepted: true, index: last, hintIndex: 0, hintTerm: 0, isRecovering: false });\n",
+      },
+    ],
+  },
+  {
+    name: 'entries behind a snapshot of its own forgotten in silence',
+    changes: [
+      {
+        file: 'storage/open-log.ts',
+        find: 'snapshot.isLost ? { entries: [], points: [] }',
+        replacement: 'snapshot.isLost || snapshot.manifest.index > 0 ? { entries: [], points: [] }',
+      },
+      {
+        file: 'storage/open-log.ts',
+        find: 'isCurrent && isSame(end, written.last);',
+        replacement: 'isCurrent && (snapshot.manifest.index > 0 || isSame(end, written.last));',
+      },
+    ],
+  },
+  {
     name: 'snapshot of an old leader waited for',
     changes: [{ file: 'storage/snapshot-transfer.ts', find: 'const isLater = term > this.#term || ', replacement: 'const isLater = ' }],
   },
