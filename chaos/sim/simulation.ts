@@ -262,8 +262,7 @@ class Simulation {
     const isOneWay = this.#random(4) === 0;
     const side = new Set([...this.#nodes.keys()].filter(() => this.#random(2) === 0));
     for (const from of this.#nodes.keys())
-      for (const to of this.#nodes.keys())
-        if (side.has(from) !== side.has(to) && (!isOneWay || side.has(from))) this.#cutLink(from, to);
+      for (const to of this.#nodes.keys()) if (side.has(from) !== side.has(to) && (!isOneWay || side.has(from))) this.#cutLink(from, to);
   }
 
   /** A sender whose connection breaks knows that what it sent is lost. */

@@ -152,6 +152,7 @@ export class SnapshotTraffic {
   }
 
   stop(): void {
+    this.#arriving = undefined;
     for (const to of [...this.#sending.keys()]) this.#forget(to);
   }
 }

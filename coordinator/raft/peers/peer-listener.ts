@@ -87,7 +87,7 @@ export class PeerListener {
     if ('setSecureContext' in this.#server) (this.#server as TlsServer).setSecureContext({ ...demanded, ...tls });
   }
 
-  #admitUnsettled(socket: Socket): void {
+  #admitUnsettled(socket: Socket) {
     const remote = remoteOf(socket);
     if (this.#isFull()) return this.#turnAway(socket, remote);
     this.#unsettled.set(remote, socket);

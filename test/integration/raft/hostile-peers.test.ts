@@ -71,7 +71,10 @@ const refusedFor = (reason: string | RegExp): Promise<void> =>
   );
 
 /** A link to member 1 as node 2 has it, and what becomes of it. */
-function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port?: number; readonly host?: string; readonly door?: OutboundDoor } = {}) {
+function link(
+  options: Partial<LinkOptions['secrets']> = {},
+  to: { readonly port?: number; readonly host?: string; readonly door?: OutboundDoor } = {},
+) {
   const events: string[] = [];
   const made = new PeerLink({
     to: 1,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
 import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
-import { decodePacket } from '../../../coordinator/raft/transport/packet.ts';
 import { type Delivered, RaftDriver, type RaftDriverOptions } from '../../../coordinator/raft/driver/raft-driver.ts';
+import { decodePacket } from '../../../coordinator/raft/transport/packet.ts';
 
 const tickMs = 5;
 
@@ -129,10 +129,7 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
-async function start(
-  nodeId: number,
-  options: Partial<RaftDriverOptions> = {},
-): Promise<void> {
+async function start(nodeId: number, options: Partial<RaftDriverOptions> = {}): Promise<void> {
   const started = await Node.start({
     folder: join(folder, String(nodeId)),
     identity: { clusterId: 'cluster', nodeId, incarnation: 1, voters: [1, 2, 3] },

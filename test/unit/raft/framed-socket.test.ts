@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RaftLog } from '../../../coordinator/raft/core/log.ts';
 import type { Entry } from '../../../coordinator/raft/core/messages.ts';
 import { Progress } from '../../../coordinator/raft/core/progress.ts';
@@ -12,9 +12,9 @@ import { encodePacket } from '../../../coordinator/raft/transport/packet.ts';
 class StuckSocket extends EventEmitter {
   writableLength = 0;
   readonly destroyed = false;
-  setNoDelay(): void {}
-  cork(): void {}
-  uncork(): void {}
+  readonly setNoDelay = vi.fn();
+  readonly cork = vi.fn();
+  readonly uncork = vi.fn();
   write(bytes: Uint8Array): void {
     this.writableLength += bytes.length;
   }
