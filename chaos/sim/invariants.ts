@@ -105,11 +105,11 @@ export class Invariants {
     this.#hashes.set(index, hash);
   }
 
-  /** What leaves a node is a promise that outlives a crash. `durableIndex` is where the log on its disk ends. */
-  sent(message: Message, durableIndex: Index): void {
+  /** What leaves a node is a promise that outlives a crash. `isDurable`: the entry that it acknowledges is on its disk. */
+  sent(message: Message, isDurable: boolean): void {
     const key = `${message.from} ${message.term}`;
     if (message.type === 'appendResponse' && message.accepted)
-      hold(message.index <= durableIndex, `node ${message.from} acknowledges ${message.index}, but its disk ends at ${durableIndex}`);
+      hold(isDurable, `node ${message.from} acknowledges ${message.index}, which its disk does not have`);
     const isQuestion = (message.type === 'voteRequest' || message.type === 'voteResponse') && message.pre;
     if (isQuestion) return;
     hold(message.term >= (this.#termOf.get(message.from) ?? 0), `node ${message.from} has forgotten term ${message.term}`);

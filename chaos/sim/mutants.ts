@@ -183,7 +183,7 @@ const known: readonly Mutant[] = [
       { file: 'storage/snapshot-transfer.ts', find: ' || offset !== this.#received)', replacement: ')' },
       {
         file: 'storage/snapshot-transfer.ts',
-        find: 'const isRight = crc32c(whole) === manifest.checksum;',
+        find: 'const isRight = this.#checksum === manifest.checksum;',
         replacement: 'const isRight = true;',
       },
     ],
@@ -193,8 +193,8 @@ const known: readonly Mutant[] = [
     changes: [
       {
         file: 'storage/log-storage.ts',
-        find: 'return [operations, pointer, this.#dropThrough(meta.index - keep)].map',
-        replacement: 'return [operations, this.#dropThrough(meta.index - keep), pointer].map',
+        find: 'return { pointer, drop: { operations: this.#dropThrough(index - keep), witness: undefined } };',
+        replacement: 'return { pointer: { operations: this.#dropThrough(index - keep), witness: undefined }, drop: pointer };',
       },
     ],
   },
@@ -447,6 +447,32 @@ const further: readonly Mutant[] = [
         file: 'storage/open-log.ts',
         find: 'later(witness.recovering, keepsPromise ? undefined : witness.last)',
         replacement: 'keepsPromise ? undefined : witness.last',
+      },
+    ],
+  },
+  {
+    name: 'entries in the place of others acknowledged before sync',
+    changes: [
+      {
+        file: 'core/raft.ts',
+        find: '    this.#state.merge(entries);\n    const last = previousIndex + entries.length;\n',
+        replacement:
+          "    const end = log.lastIndex;\n    this.#state.merge(entries);\n    const last = previousIndex + entries.length;\n    if (last <= end) this.#state.send({ type: 'appendResponse', to: from, accepted: true, index: last, hintIndex: 0, hintTerm: 0, isRecovering: false });\n",
+      },
+    ],
+  },
+  {
+    name: 'entries behind a snapshot of its own forgotten in silence',
+    changes: [
+      {
+        file: 'storage/open-log.ts',
+        find: 'snapshot.isLost ? { entries: [], points: [] }',
+        replacement: 'snapshot.isLost || snapshot.manifest.index > 0 ? { entries: [], points: [] }',
+      },
+      {
+        file: 'storage/open-log.ts',
+        find: 'isCurrent && isSame(end, written.last);',
+        replacement: 'isCurrent && (snapshot.manifest.index > 0 || isSame(end, written.last));',
       },
     ],
   },

@@ -1,8 +1,8 @@
-import type { Entry, Index, Input, Message, NodeId, Output } from '../../coordinator/raft/core/messages.ts';
+import type { Entry, Index, Input, Message, NodeId, Output, Term, Write } from '../../coordinator/raft/core/messages.ts';
 import { Raft } from '../../coordinator/raft/core/raft.ts';
 import { raftDefaults } from '../../coordinator/raft/core/state.ts';
 import type { Identity } from '../../coordinator/raft/storage/codec.ts';
-import { firstStep, type LogStorage, type Step } from '../../coordinator/raft/storage/log-storage.ts';
+import { firstStep, type LogStorage, type SnapshotLayout, type Step } from '../../coordinator/raft/storage/log-storage.ts';
 import { openLog } from '../../coordinator/raft/storage/open-log.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../../coordinator/raft/storage/snapshot-transfer.ts';
 import { sealWitness } from '../../coordinator/raft/storage/witness.ts';
@@ -14,6 +14,8 @@ import { StateMachine } from './state-machine.ts';
 /** Shorter than in production, so that more happens in as many steps. */
 export const electionTicks = 8;
 const chunkBytes = 48;
+/** As long as a few commands. */
+const narrow = { inflightBytesMax: 256, uncommittedBytesMax: 512 };
 
 /** The world as a node's driver sees it. */
 export interface Surroundings {
@@ -24,6 +26,8 @@ export interface Surroundings {
   /** Until the core hears that a write is durable. */
   readonly reportMs: () => number;
   readonly failsToWrite: () => boolean;
+  /** Windows and queues hold a few commands only. */
+  readonly isNarrow: boolean;
   readonly stepped: (node: SimulatedNode, raft: Raft, output: Output) => void;
   readonly applied: (node: SimulatedNode, entry: Entry, machine: StateMachine) => void;
   /** The node stopped because its disk failed. */
@@ -67,9 +71,12 @@ export class SimulatedNode {
   /** Of the process: what was asked of an earlier one does not concern it. */
   incarnation = 0;
   storage: LogStorage | undefined;
-  durableIndex: Index = 0;
-  /** Where the log ended, and from where it began, at the last write that was done. Whatever was acknowledged is in it. */
-  #promised = { index: 0, term: 0, base: 0 };
+  /** The terms of the entries on its disk, which has a snapshot of what is before them or has done with that. */
+  #durable: { readonly base: Index; readonly terms: readonly Term[] } = { base: 0, terms: [] };
+  /** What was acknowledged in a message: the term of the entry in its log at that time, unless that was in a snapshot. */
+  readonly #acknowledged = new WeakMap<Message, Term | undefined>();
+  /** Where the log ended at the last write that was done. Whatever was acknowledged is in it. */
+  #promised = { index: 0, term: 0 };
   #queue: Queued[] = [];
   #writing: Writing | undefined;
   #storedSeq = 0;
@@ -77,6 +84,7 @@ export class SimulatedNode {
   #receiver = new SnapshotReceiver();
   /** The bytes of the snapshot that was put aside last. */
   #arrived: Uint8Array = new Uint8Array(0);
+  #arriving: SnapshotLayout | undefined;
   #state: Uint8Array = new Uint8Array(0);
   readonly #sending = new Map<NodeId, Sending>();
 
@@ -98,19 +106,19 @@ export class SimulatedNode {
     if (opened === undefined) return;
     const { recovered, state, storage } = opened;
     this.storage = storage;
-    this.durableIndex = storage.last.index;
+    this.#durable = { base: recovered.snapshot.index, terms: recovered.entries.map(({ term }) => term) };
     if (recovered.recovering === undefined) this.#keepsPromise(storage);
     this.#state = state;
     this.machine = new StateMachine(state, recovered.snapshot.index);
-    const { random } = this.#world;
-    const limits = { entriesPerMessageMax: 4, inflightMessagesMax: 4, readsWaitingMax: 16 };
+    const { random, isNarrow } = this.#world;
+    const limits = { entriesPerMessageMax: 4, inflightMessagesMax: 4, readsWaitingMax: 16, ...(isNarrow && narrow) };
     this.raft = new Raft({ ...raftDefaults, ...limits, electionTicks, heartbeatTicks: 2, id: this.id, random }, recovered);
   }
 
   /** A node that does not know that it has forgotten something has what it has written. */
-  #keepsPromise({ last, manifest }: LogStorage): void {
-    const { index, term, base } = this.#promised;
-    const isAsLate = last.term > term || (last.term === term && last.index >= index) || manifest.index > base;
+  #keepsPromise({ last }: LogStorage): void {
+    const { index, term } = this.#promised;
+    const isAsLate = last.term > term || (last.term === term && last.index >= index);
     if (!isAsLate) throw new Violation(`node ${this.id} starts with a log to ${last.index} and does not know that it had one to ${index}`);
   }
 
@@ -176,6 +184,8 @@ export class SimulatedNode {
     const { raft } = this;
     if (raft === undefined) return;
     const output = raft.step(input);
+    for (const message of [...output.sendNow, ...output.sendAfter])
+      if (message.type === 'appendResponse') this.#acknowledged.set(message, raft.view.log.termAt(message.index));
     this.#world.stepped(this, raft, output);
     const { write } = output;
     if (write?.snapshot) {
@@ -187,13 +197,13 @@ export class SimulatedNode {
       const { index } = { index: 0, ...last };
       const term = last?.term ?? 0;
       const step = this.storage.write(write);
-      const { last: end, manifest } = this.storage;
+      const { last: end } = this.storage;
       this.#enqueue(
         step,
         () => {
           this.#storedSeq = write.seq;
-          this.durableIndex = end.index;
-          this.#promised = { index: end.index, term: end.term, base: manifest.index };
+          this.#isWritten(write);
+          this.#promised = { index: end.index, term: end.term };
           this.#release();
           const { incarnation } = this;
           this.#world.later(this.#world.reportMs(), () => {
@@ -210,6 +220,19 @@ export class SimulatedNode {
     this.#release();
   }
 
+  #isWritten({ from, entries, snapshot }: Write): void {
+    const { base, terms } = snapshot ? { base: snapshot.index, terms: [] } : this.#durable;
+    this.#durable = { base, terms: [...terms.slice(0, from - base - 1), ...entries.map(({ term }) => term)] };
+  }
+
+  /** What it acknowledges is on its disk: not merely as many entries, but these. */
+  isDurable(message: Message): boolean {
+    if (message.type !== 'appendResponse') return true;
+    const term = this.#acknowledged.get(message);
+    const { base, terms } = this.#durable;
+    return term === undefined || message.index <= base ? message.index <= base + terms.length : terms[message.index - base - 1] === term;
+  }
+
   #send(message: Message): void {
     this.#world.send(this.id, message.to, { kind: 'message', message });
   }
@@ -224,6 +247,13 @@ export class SimulatedNode {
   #enqueue(step: Step, done: () => void, isWrite = false): void {
     this.#queue.push({ step, isWrite, done });
     this.#writeNext();
+  }
+
+  /** As in the driver's queue. */
+  #enqueueEach(steps: Iterator<Step>, done: () => void) {
+    const next = steps.next();
+    if (next.done) return done();
+    this.#enqueue(next.value, () => this.#enqueueEach(steps, done));
   }
 
   /** Behind what is being written; the witness at the same time as the batch only when that is in it. */
@@ -284,13 +314,24 @@ export class SimulatedNode {
     const term = raft.view.log.termAt(index);
     if (index !== raft.view.log.commit || index <= storage.manifest.index || term === undefined) return;
     const state = machine.save();
-    const steps = storage.compact({ index, term, configuration: raft.view.configurationAt(index) }, state, keep);
+    const layout = storage.layOut({ index, term, configuration: raft.view.configurationAt(index) }, state);
+    this.#enqueueEach(this.#compaction(storage, layout, { index, state, keep }), () => undefined);
+  }
+
+  *#compaction(
+    storage: LogStorage,
+    layout: SnapshotLayout,
+    { index, state, keep }: { readonly index: Index; readonly state: Uint8Array; readonly keep: number },
+  ): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (index <= storage.manifest.index) return yield layout.discard();
+    }
+    const { pointer, drop } = storage.compact(layout, keep);
     this.#state = state;
-    steps.forEach((step, at) => {
-      this.#enqueue(step, () => {
-        if (at === 1) this.step({ type: 'compact', index, keep });
-      });
-    });
+    yield pointer;
+    this.step({ type: 'compact', index, keep });
+    yield drop;
   }
 
   // Snapshots to others
@@ -337,15 +378,30 @@ export class SimulatedNode {
     const { next, complete } = this.#receiver.receive(chunk);
     const { manifest, from, term } = chunk;
     const answer: Packet = { kind: 'chunkAnswer', answer: { from: this.id, term, index: manifest.index, offset: next } };
-    if (complete === undefined) return this.#world.send(this.id, from, answer);
-    this.#arrived = complete;
-    this.#enqueue(storage.stage(manifest, manifest.chain, complete), () => {
+    const { index, term: metaTerm, configuration } = manifest;
+    const meta = { index, term: metaTerm, configuration };
+    const install = (): void => this.step({ type: 'message', message: { type: 'installSnapshot', from, to: this.id, term, meta } });
+    if (complete === undefined) {
       this.#world.send(this.id, from, answer);
-      const { index, term: metaTerm, configuration } = manifest;
-      const meta = { index, term: metaTerm, configuration };
-      if (this.incarnation === incarnation && storage.hasStaged(meta))
-        this.step({ type: 'message', message: { type: 'installSnapshot', from, to: this.id, term, meta } });
+      if (next === manifest.size) install();
+      return;
+    }
+    this.#arriving = storage.layOut(meta, complete, manifest.chain);
+    this.#enqueueEach(this.#putAside(storage, this.#arriving, complete), () => {
+      this.#world.send(this.id, from, answer);
+      if (this.incarnation !== incarnation || !storage.hasStaged(meta)) return;
+      this.#receiver.kept(manifest);
+      install();
     });
+  }
+
+  *#putAside(storage: LogStorage, layout: SnapshotLayout, state: Uint8Array): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (this.#arriving !== layout) return yield layout.discard();
+    }
+    this.#arrived = state;
+    yield storage.stage(layout);
   }
 }
 

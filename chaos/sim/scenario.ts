@@ -100,6 +100,7 @@ class Scenario {
         syncMs: () => 0,
         reportMs: () => reportMs,
         failsToWrite: () => false,
+        isNarrow: false,
         stepped: (stepped, raft, { write, committed, ...output }) => {
           this.#invariants.stepped(raft, stepped.incarnation, write?.entries ?? [], committed);
           this.#tell(stepped, output);
@@ -123,7 +124,7 @@ class Scenario {
   }
 
   #send(from: NodeId, to: NodeId, packet: Packet): void {
-    if (packet.kind === 'message') this.#invariants.sent(packet.message, this.#node(from).durableIndex);
+    if (packet.kind === 'message') this.#invariants.sent(packet.message, this.#node(from).isDurable(packet.message));
     this.#inFlight.push({ from, to, packet });
   }
 

@@ -52,6 +52,7 @@ class Simulation {
   readonly #stepsMax: number;
   /** Whose disks may do what no crash explains: less than a majority. */
   readonly #frail: readonly NodeId[];
+  readonly #isNarrow: boolean;
   /** Links that carry nothing, `<from> <to>`. */
   #cut = new Set<string>();
   /** Links that hold back what they should carry until the time given. */
@@ -75,6 +76,7 @@ class Simulation {
     const faults = drawFaults(this.#random, new Set(without));
     // By the seed alone, so that what the others draw stays what it was.
     this.#faults = faults.damage !== 'none' && seed % 6 === 0 ? { ...faults, damage: 'wiped' } : faults;
+    this.#isNarrow = seed % 4 === 3;
     this.#stepsMax = steps;
     const voterCount = this.#random(3) === 0 ? 5 : 3;
     const voters = Array.from({ length: seed % 16 === 0 ? 7 : voterCount }, (_, at) => at + 1);
@@ -92,6 +94,7 @@ class Simulation {
       syncMs: () => 1 + this.#random(this.#isHealed ? 1 : this.#faults.syncMsMax),
       reportMs: () => (this.#isHealed ? 0 : this.#faults.reportMs),
       failsToWrite: () => !this.#isHealed && this.#faults.writeFailsOneIn > 0 && this.#random(this.#faults.writeFailsOneIn) === 0,
+      isNarrow: this.#isNarrow,
       stepped: (stepped, raft, output) => this.#stepped(stepped, raft, output),
       applied: (applied, entry, machine) => this.#applied(applied, entry, machine),
       stopped: (stopped) => this.#restartLater(stopped),
@@ -229,7 +232,7 @@ class Simulation {
   #send(from: NodeId, to: NodeId, packet: Packet): void {
     const { lossPercent, repeatPercent, delayMsMax } = this.#faults;
     const sender = this.#nodes.get(from) as SimulatedNode;
-    if (packet.kind === 'message') this.#invariants.sent(packet.message, sender.durableIndex);
+    if (packet.kind === 'message') this.#invariants.sent(packet.message, sender.isDurable(packet.message));
     const copies = !this.#isHealed && this.#random(100) < repeatPercent ? 2 : 1;
     const link = `${from} ${to}`;
     const bytes = encodePacket(packet);
@@ -259,8 +262,13 @@ class Simulation {
     const isOneWay = this.#random(4) === 0;
     const side = new Set([...this.#nodes.keys()].filter(() => this.#random(2) === 0));
     for (const from of this.#nodes.keys())
-      for (const to of this.#nodes.keys())
-        if (side.has(from) !== side.has(to) && (!isOneWay || side.has(from))) this.#cut.add(`${from} ${to}`);
+      for (const to of this.#nodes.keys()) if (side.has(from) !== side.has(to) && (!isOneWay || side.has(from))) this.#cutLink(from, to);
+  }
+
+  /** A sender whose connection breaks knows that what it sent is lost. */
+  #cutLink(from: NodeId, to: NodeId): void {
+    this.#cut.add(`${from} ${to}`);
+    if (this.#isAwake(from)) this.#input(this.#nodes.get(from) as SimulatedNode, { type: 'unreachable', peer: to });
   }
 
   #clog(): void {

@@ -155,17 +155,21 @@ export class Leadership {
     if (progress === undefined) return;
     invariant(round <= this.#round, 'a follower confirms a round that has not begun');
     progress.isActive = true;
-    progress.probeSent = false;
     progress.round = Math.max(progress.round, round);
-    // What is on its way may be lost: ask again from the last place that is known.
-    if (progress.match < this.#state.log.lastIndex && (progress.isPaused(this.#state.options) || progress.next > this.#state.log.lastIndex))
-      this.#askAgain(progress);
+    if (progress.mayAskAgain) this.#askAgain(progress);
     this.#replicate(from);
     this.#confirmReads();
   }
 
-  /** Only when nothing new was acknowledged since the heartbeat before, so that what is merely slow is not sent twice. */
-  #askAgain(progress: Progress): void {
+  /**
+   * What is on its way may be lost: asks again from the last place that is known. Where entries run ahead, only when nothing new was
+   * acknowledged since the time before, so that what is merely slow is not sent twice.
+   */
+  #askAgain(progress: Progress) {
+    const { log, options } = this.#state;
+    progress.mayAskAgain = false;
+    progress.probeSent = false;
+    if (progress.match === log.lastIndex || (!progress.isPaused(options) && progress.next <= log.lastIndex)) return;
     if (progress.state === 'replicate' && progress.matchAtHeartbeat === progress.match) progress.become('probe');
     progress.matchAtHeartbeat = progress.match;
   }
@@ -200,7 +204,7 @@ export class Leadership {
     state.commitThrough(found);
     for (const { kind, term, data } of entries) if (kind === 'command' && term === state.term) this.#uncommittedBytes -= data.length;
     this.#leaveJoint();
-    this.#replicateCommit();
+    this.#sendHeartbeats();
     // A leader that is no voter any more has done its duty with this entry (dissertation §4.2.2).
     const isRemoved = !isVoter(state.configuration, state.id) && state.configurationIndex <= state.log.commit;
     if (isRemoved) state.becomeFollower(state.term, 0);
@@ -215,7 +219,7 @@ export class Leadership {
   }
 
   /** Tells followers that have everything; the others learn it with the next entries. */
-  #replicateCommit(): void {
+  #sendHeartbeats(): void {
     for (const id of this.#progress.keys()) if (id !== this.#state.id) this.#sendHeartbeat(id);
   }
 
@@ -252,9 +256,11 @@ export class Leadership {
     return id === this.#state.id || this.#progress.get(id)?.isActive === true;
   }
 
+  /** Those between them, of commits and reads, let nothing be asked again: a follower that stood still answers thousands of them at once. */
   #heartbeatAll(): void {
     this.#heartbeatElapsed = 0;
-    this.#replicateCommit();
+    for (const progress of this.#progress.values()) progress.mayAskAgain = true;
+    this.#sendHeartbeats();
   }
 
   /** Never tells of a commit behind what the follower is known to have: its entries there may be others. */
@@ -272,7 +278,7 @@ export class Leadership {
     if (this.#reads.length >= state.options.readsWaitingMax) return state.refuse(id, 'overloaded');
     this.#round++;
     this.#reads.push({ id, index: state.log.commit, round: this.#round });
-    this.#heartbeatAll();
+    this.#sendHeartbeats();
     this.#confirmReads();
   }
 

@@ -18,8 +18,10 @@ export class Progress {
   state: 'probe' | 'replicate' | 'snapshot' = 'probe';
   match: Index = 0;
   next: Index;
-  /** In `probe`: the one message is on its way. A heartbeat's answer lets the next one go, in case it was lost. */
+  /** In `probe`: the one message is on its way. */
   probeSent = false;
+  /** A heartbeat was due since the answer to one let what is on its way be sent again, in case it was lost. */
+  mayAskAgain = false;
   /** Heard of since the last CheckQuorum. */
   isActive = false;
   /** `match` when the last heartbeat was answered with entries on their way. */

@@ -1,6 +1,6 @@
 import { constants, write } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
@@ -48,13 +48,15 @@ export class LevelDisk {
 
   /**
    * Opens what is in the folder, which is made when it is missing. What cannot be read is left out of the image.
-   * @throws CepError `io_error` when another process has it open
+   * @throws CepError `io_error` when another process has it open, or the system does not let it be opened or read
    */
   static async open(
     folder: string,
     reclaimMs: number = reclaimMsDefault,
   ): Promise<{ readonly disk: LevelDisk; readonly image: DiskImage }> {
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true }).catch((cause: Error) => {
+      throw unreadable(folder, cause);
+    });
     const disk = new LevelDisk(folder, reclaimMs);
     const identity = await readIfThere(join(folder, 'identity'));
     const witness = await readIfThere(join(folder, 'witness'));
@@ -76,6 +78,10 @@ export class LevelDisk {
       if (isLocked(cause)) {
         const hint = 'stop the other coordinator, or give this one a data directory of its own';
         throw new CepError('io_error', `the log in '${this.#folder}' is open in another process`, { hint, cause });
+      }
+      if (!isDamage(cause)) {
+        await database.close().catch(() => undefined);
+        throw unreadable(this.#folder, cause);
       }
       // Damaged past opening or reading on: what was read so far is all there is.
     }
@@ -182,11 +188,32 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
     return await readFile(path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cause;
+    throw unreadable(dirname(path), cause);
   }
 }
 
+function unreadable(folder: string, cause: unknown): CepError {
+  const hint = 'see to what the system says, and start again; nothing there was changed';
+  return new CepError('io_error', `the Raft log in '${folder}' cannot be opened: ${causesOf(cause).at(-1)?.message}`, { hint, cause });
+}
+
 function isLocked(cause: unknown): boolean {
-  for (let error = cause; error instanceof Error; error = error.cause) if ('code' in error && error.code === 'LEVEL_LOCKED') return true;
-  return false;
+  return causesOf(cause).some((error) => 'code' in error && error.code === 'LEVEL_LOCKED');
+}
+
+/**
+ * Files that are missing, end too early (`Invalid argument`), or have in them what LevelDB did not write. All else, such as too few file
+ * descriptors, a missing permission or no memory, says nothing about what is there: who took it for a loss would delete what is whole.
+ */
+function isDamage(cause: unknown): boolean {
+  return causesOf(cause).some(
+    (error) =>
+      ('code' in error && error.code === 'LEVEL_CORRUPTION') ||
+      /: (does not exist \(create_if_missing is false\)|No such file or directory|Invalid argument)$/.test(error.message),
+  );
+}
+
+/** The outermost first. */
+function causesOf(cause: unknown): Error[] {
+  return cause instanceof Error ? [cause, ...causesOf(cause.cause)] : [];
 }

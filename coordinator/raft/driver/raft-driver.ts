@@ -4,12 +4,13 @@ import type { ConfigurationChange, Entry, Index, Input, NodeId, Output, Refusal,
 import { Raft } from '../core/raft.ts';
 import { raftDefaults } from '../core/state.ts';
 import { decodeIdentity, type Identity } from '../storage/codec.ts';
-import type { LogStorage } from '../storage/log-storage.ts';
+import type { LogStorage, SnapshotLayout, Step } from '../storage/log-storage.ts';
 import { openLog } from '../storage/open-log.ts';
 import { DamagedRecord } from '../storage/record.ts';
 import { decodePacket, encodePacket, type Packet } from '../transport/packet.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { HeldHeartbeats } from './held-heartbeats.ts';
+import { HeldPromises } from './held-promises.ts';
 import { LevelDisk } from './level-disk.ts';
 import { SnapshotTraffic } from './snapshot-traffic.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -53,8 +54,8 @@ export interface RaftDriverOptions {
   readonly folder: string;
   /** Of a node that is new; the incarnation and the voters of one that is not are those on its disk. */
   readonly identity: Identity;
-  /** To another node. It may be lost, come late or twice. False when it is known to be lost. */
-  readonly send: (to: NodeId, packet: Uint8Array, purpose: 'messages' | 'snapshots') => boolean;
+  /** To another node. It may be lost, come late or twice. False when it is known to be lost: where there is no room, it is not even made. */
+  readonly send: (to: NodeId, make: () => Uint8Array, purpose: 'messages' | 'snapshots') => boolean;
   readonly outlet: DriverOutlet;
   /** A whole number, `0 <= n < bound`. */
   readonly random: (bound: number) => number;
@@ -90,6 +91,8 @@ const deliveredBytesMax = 16_777_216;
  * checkpoint has yet.
  */
 const snapshotBytes = 33_554_432;
+/** So many times the bytes that are kept behind a snapshot are kept for a follower to which an older one is on its way. */
+const awaitedFactor = 4;
 /**
  * For so long a node that nobody here waits for collects what is committed before it hands it on: to wake the thread of the state machine
  * for each entry takes more of the processor than anything else that a follower does for it.
@@ -114,15 +117,16 @@ export class RaftDriver {
   readonly #queue: WriteQueue;
   readonly #snapshots: SnapshotTraffic;
   readonly #heartbeats: HeldHeartbeats;
+  readonly #promises: HeldPromises;
   readonly #diskWatch: DiskWatch;
   /** Commands that wait to be proposed together. */
   #commands: { readonly id: number; readonly data: Uint8Array }[] = [];
+  #commandsBytes = 0;
   /** Numbers of the proposals in what the core was asked, by the number of that. */
   readonly #asked = new Map<number, readonly number[]>();
   /** What has a place in the log, by that place. */
   readonly #accepted = new Map<Index, { readonly id: number; readonly term: Term }>();
   #reads: { readonly id: number; readonly index: Index }[] = [];
-  #promises: { readonly afterSeq: number; readonly messages: Output['sendAfter'] }[] = [];
   #durableSeq = 0;
   #delivered: Index;
   /** Delivered and not applied. */
@@ -187,11 +191,12 @@ export class RaftDriver {
       id: identity.nodeId,
       storage,
       send: (to, packet) => this.#send(to, packet),
-      stage: (step, done) => this.#queue.push({ step, isWrite: false, done: () => this.#isStopped || done() }),
+      write: (steps, done) => this.#queue.pushEach(steps, () => this.#isStopped || done()),
       step: (input) => this.#step(input),
       repeatMs: 10 * tickMs,
     });
     this.#heartbeats = new HeldHeartbeats((message) => this.#send(message.to, { kind: 'message', message }));
+    this.#promises = new HeldPromises((message) => this.#send(message.to, { kind: 'message', message }));
     this.#diskWatch = new DiskWatch(raftDefaults.electionTicks * tickMs);
     this.#snapshots.keep(state);
     this.#delivered = recovered.snapshot.index;
@@ -223,9 +228,15 @@ export class RaftDriver {
 
   // What is asked
 
-  /** Answered by `committed` or `refused`, if this node is not stopped before. */
-  propose(id: number, data: Uint8Array): void {
+  /**
+   * Answered by `committed` or `refused`, if this node is not stopped before. While a write is on its way, which may hang, no more bytes wait
+   * here than may be in the log without being committed.
+   */
+  propose(id: number, data: Uint8Array) {
+    if (this.#commandsBytes > 0 && this.#commandsBytes + data.length > raftDefaults.uncommittedBytesMax)
+      return this.#options.outlet.refused(id, 'overloaded', this.#raft.view.leader);
     this.#commands.push({ id, data });
+    this.#commandsBytes += data.length;
     this.#proposeSoon();
   }
 
@@ -262,32 +273,49 @@ export class RaftDriver {
       this.#isSnapshotDue = false;
       return;
     }
-    const keep = this.#keptBehind(index);
-    const steps = this.#storage.compact({ index, term, configuration: this.#raft.view.configurationAt(index) }, state, keep);
-    this.#snapshots.keep(state);
     this.#bytesSinceSnapshot = 0;
-    steps.forEach((step, at) => {
-      const done = (): void => {
-        if (at === 1) this.#step({ type: 'compact', index, keep });
-        if (at < steps.length - 1) return;
-        this.#isSnapshotDue = false;
-        this.#disk.reclaim();
-      };
-      this.#queue.push({ step, isWrite: false, done });
+    const layout = this.#storage.layOut({ index, term, configuration: this.#raft.view.configurationAt(index) }, state);
+    this.#queue.pushEach(this.#compaction(layout, index, state), () => {
+      this.#isSnapshotDue = false;
+      this.#disk.reclaim();
     });
   }
 
-  /** How many entries up to one are kept behind its snapshot: one at least. */
+  /** Until the snapshot of a leader is installed, which has more. */
+  *#compaction(layout: SnapshotLayout, index: Index, state: Uint8Array): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (this.#isStopped) return;
+      if (index <= this.#storage.manifest.index) return yield layout.discard();
+    }
+    const keep = this.#keptBehind(index);
+    const { pointer, drop } = this.#storage.compact(layout, keep);
+    this.#snapshots.keep(state);
+    yield pointer;
+    this.#step({ type: 'compact', index, keep });
+    yield drop;
+  }
+
+  /**
+   * How many entries up to one are kept behind its snapshot: one at least, and what a follower will need to which an older snapshot is on its
+   * way. Over a slow link it would be given one after another otherwise.
+   */
   #keptBehind(index: Index): number {
     const { entriesKept, bytesKept } = this.#options;
+    const awaited = this.#snapshots.oldestAwaited(this.#raft.leadership?.followers) ?? index;
+    return Math.max(1, this.#fitting(index - entriesKept, index, bytesKept), this.#fitting(awaited, index, awaitedFactor * bytesKept));
+  }
+
+  /** How many of the entries behind `after`, the last of them, have no more bytes. */
+  #fitting(after: Index, through: Index, bytesMax: number): number {
     const { log } = this.#raft.view;
-    const entries = log.slice(Math.max(log.baseIndex, index - entriesKept) + 1, index);
+    const entries = log.slice(Math.max(log.baseIndex, after) + 1, through);
     let bytes = 0;
     const over = entries.findLastIndex(({ data }) => {
       bytes += data.length;
-      return bytes > bytesKept;
+      return bytes > bytesMax;
     });
-    return Math.max(1, entries.length - 1 - over);
+    return entries.length - 1 - over;
   }
 
   /** With the next write, or with all that came in the same message when there is none. */
@@ -317,7 +345,9 @@ export class RaftDriver {
       if (count === batchEntriesMax || (count > 0 && bytes > batchBytesMax)) break;
       count++;
     }
-    return this.#commands.splice(0, count);
+    const batch = this.#commands.splice(0, count);
+    for (const { data } of batch) this.#commandsBytes -= data.length;
+    return batch;
   }
 
   #ask(ids: readonly number[], inputOf: (ask: number) => Input): void {
@@ -369,8 +399,8 @@ export class RaftDriver {
       if (!isSent && message.type === 'appendRequest') unreachable.add(message.to);
     }
     if (output.write) this.#write(output.write);
-    if (output.sendAfter.length > 0) this.#promises.push({ afterSeq: output.afterSeq, messages: output.sendAfter });
-    this.#release();
+    this.#promises.hold(output.sendAfter, output.afterSeq);
+    this.#promises.release(this.#durableSeq);
     for (const accepted of output.accepted) this.#accept(accepted);
     for (const { id, reason, leader } of output.refused)
       for (const refused of this.#answered(id)) this.#options.outlet.refused(refused, reason, leader);
@@ -418,7 +448,7 @@ export class RaftDriver {
     const done = (): void => {
       if (this.#isStopped) return;
       this.#durableSeq = write.seq;
-      this.#release();
+      this.#promises.release(write.seq);
       this.#step({ type: 'stored', seq: write.seq, through: last?.index ?? 0, term: last?.term ?? 0 });
     };
     this.#queue.push({ step: this.#storage.write(write), isWrite: true, done });
@@ -429,13 +459,8 @@ export class RaftDriver {
     return writing.then(() => this.#options.outlet.written(performance.now() - since));
   }
 
-  #release(): void {
-    while ((this.#promises[0]?.afterSeq ?? Number.POSITIVE_INFINITY) <= this.#durableSeq)
-      for (const message of this.#promises.shift()?.messages ?? []) this.#send(message.to, { kind: 'message', message });
-  }
-
   #send(to: NodeId, packet: Packet): boolean {
-    return !this.#isStopped && this.#options.send(to, encodePacket(packet), packet.kind === 'chunk' ? 'snapshots' : 'messages');
+    return !this.#isStopped && this.#options.send(to, () => encodePacket(packet), packet.kind === 'chunk' ? 'snapshots' : 'messages');
   }
 
   /** Behind what the same event lets leave and be written: others wait for that. */

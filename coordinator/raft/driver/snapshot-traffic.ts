@@ -1,6 +1,7 @@
-import type { Input, NodeId, Term } from '../core/messages.ts';
+import type { Index, Input, NodeId, Term } from '../core/messages.ts';
+import type { Progress } from '../core/progress.ts';
 import type { Manifest } from '../storage/codec.ts';
-import { chunkBytesDefault, type LogStorage, type Step } from '../storage/log-storage.ts';
+import { chunkBytesDefault, type LogStorage, type SnapshotLayout, type Step } from '../storage/log-storage.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../storage/snapshot-transfer.ts';
 import type { Packet, SnapshotAnswer } from '../transport/packet.ts';
 
@@ -14,8 +15,8 @@ interface Surroundings {
   readonly id: NodeId;
   readonly storage: LogStorage;
   readonly send: (to: NodeId, packet: Packet) => void;
-  /** Writes, and says when that is durable. */
-  readonly stage: (step: Step, done: () => void) => void;
+  /** Writes, each step made when the one before it is durable, and says when all are. */
+  readonly write: (steps: Iterator<Step>, done: () => void) => void;
   readonly step: (input: Input) => void;
   /** Time after which a part without an answer is sent again, at least. */
   readonly repeatMs: number;
@@ -37,11 +38,15 @@ interface Sending {
 export class SnapshotTraffic {
   readonly #world: Surroundings;
   readonly #sending = new Map<NodeId, Sending>();
+  /** Where the log of each follower will end that is being given a snapshot, until it has come to take entries behind that. */
+  readonly #awaited = new Map<NodeId, Index>();
   readonly #receiver = new SnapshotReceiver();
   /** The bytes of the current snapshot. */
   #state: Uint8Array = new Uint8Array(0);
   /** Those of the one that was put aside last. */
   #arrived: Uint8Array = new Uint8Array(0);
+  /** Of a leader, on its way to the disk. */
+  #arriving: SnapshotLayout | undefined;
 
   constructor(world: Surroundings) {
     this.#world = world;
@@ -64,7 +69,14 @@ export class SnapshotTraffic {
     const { repeatMs } = this.#world;
     const sending: Sending = { manifest, state: this.#state, term, offset: 0, timer: undefined, sinceMs: 0, repeatMs };
     this.#sending.set(to, sending);
+    this.#awaited.set(to, manifest.index);
     this.#sendFirst(to, sending);
+  }
+
+  /** The entries behind it are still to be sent to one of these. */
+  oldestAwaited(followers: ReadonlyMap<NodeId, Progress> | undefined): Index | undefined {
+    for (const id of [...this.#awaited.keys()]) if ((followers?.get(id)?.state ?? 'replicate') === 'replicate') this.#awaited.delete(id);
+    return this.#awaited.size === 0 ? undefined : Math.min(...this.#awaited.values());
   }
 
   #sendFirst(to: NodeId, sending: Sending): void {
@@ -95,6 +107,7 @@ export class SnapshotTraffic {
 
   #end(to: NodeId, succeeded: boolean): void {
     this.#forget(to);
+    if (!succeeded) this.#awaited.delete(to);
     this.#world.step({ type: 'snapshotSent', to, succeeded });
   }
 
@@ -109,19 +122,37 @@ export class SnapshotTraffic {
     const { id, storage } = this.#world;
     const { next, complete } = this.#receiver.receive(chunk);
     const { manifest, from, term } = chunk;
-    const answer = (): void =>
-      this.#world.send(from, { kind: 'chunkAnswer', answer: { from: id, term, index: manifest.index, offset: next } });
-    if (complete === undefined) return answer();
-    this.#arrived = complete;
-    this.#world.stage(storage.stage(manifest, manifest.chain, complete), () => {
+    const { index, term: ofEntry, configuration } = manifest;
+    const meta = { index, term: ofEntry, configuration };
+    const answer = (): void => this.#world.send(from, { kind: 'chunkAnswer', answer: { from: id, term, index, offset: next } });
+    const install = (): void => this.#world.step({ type: 'message', message: { type: 'installSnapshot', from, to: id, term, meta } });
+    if (complete === undefined) {
       answer();
-      const { index, term: ofEntry, configuration } = manifest;
-      const meta = { index, term: ofEntry, configuration };
-      if (storage.hasStaged(meta)) this.#world.step({ type: 'message', message: { type: 'installSnapshot', from, to: id, term, meta } });
+      // It is there, and the leader has not heard so.
+      if (next === manifest.size) install();
+      return;
+    }
+    this.#arriving = storage.layOut(meta, complete, manifest.chain);
+    this.#world.write(this.#putAside(this.#arriving, complete), () => {
+      answer();
+      if (!storage.hasStaged(meta)) return;
+      this.#receiver.kept(manifest);
+      install();
     });
   }
 
+  /** Until a later one is whole. */
+  *#putAside(layout: SnapshotLayout, state: Uint8Array): Generator<Step> {
+    for (const step of layout.steps()) {
+      yield step;
+      if (this.#arriving !== layout) return yield layout.discard();
+    }
+    this.#arrived = state;
+    yield this.#world.storage.stage(layout);
+  }
+
   stop(): void {
+    this.#arriving = undefined;
     for (const to of [...this.#sending.keys()]) this.#forget(to);
   }
 }

@@ -39,6 +39,13 @@ export class WriteQueue {
     this.#running ??= this.#run();
   }
 
+  /** Each of these is made when the one before it is durable, so that what is pushed meanwhile comes between them. */
+  pushEach(steps: Iterator<Step>, done: () => void) {
+    const next = steps.next();
+    if (next.done) return done();
+    this.push({ step: next.value, isWrite: false, done: () => this.pushEach(steps, done) });
+  }
+
   /** While it is, what is pushed waits. */
   get isBusy(): boolean {
     return this.#running !== undefined;

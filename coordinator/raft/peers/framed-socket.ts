@@ -2,8 +2,11 @@ import type { Socket } from 'node:net';
 import { DamagedRecord } from '../storage/record.ts';
 import { FrameReader, frameOf } from '../transport/frames.ts';
 
-/** What may wait in a socket; beyond it packets are dropped, since Raft sends again what is still of use. */
-const writableBytesMax = 4_194_304;
+/**
+ * What may wait in a socket; beyond it packets are dropped, since Raft sends again what is still of use. The window of a follower, which
+ * counts the data of entries alone, fits in with all that is around them: it would lose its own end otherwise, time and again.
+ */
+const writableBytesMax = 8_388_608;
 
 /** A socket that carries packets. What comes after `end` or an error is dropped. */
 export class FramedSocket {
@@ -43,9 +46,13 @@ export class FramedSocket {
     this.#reader.bytesMax = bytesMax;
   }
 
+  get hasRoom(): boolean {
+    return !this.#isOver && this.socket.writableLength + this.#framesBytes <= writableBytesMax;
+  }
+
   /** False when it is dropped. What is sent because of one event leaves together, before what waits behind it begins. */
   send(packet: Uint8Array): boolean {
-    if (this.#isOver || this.socket.writableLength + this.#framesBytes > writableBytesMax) return false;
+    if (!this.hasRoom) return false;
     const frame = frameOf(packet);
     this.#framesBytes += frame.length;
     if (this.#frames.push(frame) === 1) queueMicrotask(() => this.#flush());

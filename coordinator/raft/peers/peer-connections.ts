@@ -129,21 +129,22 @@ export class PeerConnections {
     this.#listener.renew(this.#tls);
   }
 
-  /** False when it is dropped. */
-  send(to: NodeId, packet: Uint8Array, purpose: Purpose): boolean {
-    return purpose === 'messages' ? this.#links.messages.get(to)?.link.send(packet) === true : this.#sendSnapshot(to, packet);
+  /** False when it is dropped; it is made only when there is room for it. */
+  send(to: NodeId, make: () => Uint8Array, purpose: Purpose): boolean {
+    const link = purpose === 'messages' ? this.#links.messages.get(to)?.link : this.#linkForSnapshots(to);
+    return link?.hasRoom === true && link.send(make());
   }
 
   /** The first part finds no connection and is sent again. */
-  #sendSnapshot(to: NodeId, packet: Uint8Array): boolean {
+  #linkForSnapshots(to: NodeId): PeerLink | undefined {
     const address = this.#addresses.get(to);
-    if (address === undefined) return false;
+    if (address === undefined) return undefined;
     const links = this.#links.snapshots;
     const found = links.get(to) ?? { address, link: this.#link(address, 'snapshots') };
     links.set(to, found);
     clearTimeout(found.idle);
     found.idle = setTimeout(() => this.#close(links, to), snapshotIdleMs);
-    return found.link.send(packet);
+    return found.link;
   }
 
   #close(links: Map<NodeId, Link>, id: NodeId): void {

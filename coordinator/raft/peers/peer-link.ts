@@ -62,10 +62,13 @@ export class PeerLink {
   #retryMs = retryMsMin;
   #missed = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Between two attempts. */
+  #openedAt = 0;
+  /** Between two attempts, the first of which came to nothing. */
   #isPausing = false;
-  /** The one that worked last: a name is not looked up for each attempt. */
+  /** The one that worked last: a name is not looked up for each attempt, and may not be known for a while. */
   #address: string | undefined;
+  /** After an attempt with the address that came to nothing, the name may have another by now; and the other way round. */
+  #triesName = false;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -79,6 +82,10 @@ export class PeerLink {
   /** The latest format of commands that the member there takes; undefined while there is no connection. */
   get formatMax(): number | undefined {
     return this.#isOpen ? this.#formatMax : undefined;
+  }
+
+  get hasRoom(): boolean {
+    return this.#isOpen && (this.#framed as FramedSocket).hasRoom;
   }
 
   /** False when it is dropped: there is no connection, or too much waits in it. */
@@ -98,6 +105,7 @@ export class PeerLink {
     if (!this.#isPausing || this.#isClosed) return;
     clearTimeout(this.#timer);
     this.#retryMs = retryMsMin;
+    this.#triesName = true;
     this.#connect();
   }
 
@@ -107,7 +115,7 @@ export class PeerLink {
     const own = this.#options.tls();
     // An address that stands for a name is connected to under that name.
     const tls = own && { ...own, ...(isIP(host) === 0 && { servername: host }) };
-    const socket = door.connect({ host: this.#address ?? host, port, ...(tls && { tls }) });
+    const socket = door.connect({ host: this.#triesName ? host : (this.#address ?? host), port, ...(tls && { tls }) });
     const framed = new FramedSocket(socket, handshakeBytesMax);
     this.#framed = framed;
     let isRefused = false;
@@ -162,8 +170,9 @@ export class PeerLink {
     clearTimeout(this.#timer);
     framed.allow(frameBytesMax);
     this.#address = framed.socket.remoteAddress;
-    this.#retryMs = retryMsMin;
+    this.#triesName = false;
     this.#isOpen = true;
+    this.#openedAt = performance.now();
     this.#formatMax = formatMax;
     this.#missed = 0;
     this.#timer = setInterval(() => this.#listen(framed), aliveMs);
@@ -179,12 +188,15 @@ export class PeerLink {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     const loss = this.#isOpen ? 'closed' : attempt;
-    if (!this.#isOpen) this.#address = undefined;
+    const hasLasted = this.#isOpen && performance.now() - this.#openedAt > aliveMs;
+    if (!this.#isOpen) this.#triesName = !this.#triesName;
     this.#isOpen = false;
-    // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke.
-    const pauseMs = loss === 'closed' ? 1 : this.#retryMs * (0.5 + this.#options.random());
-    if (loss !== 'closed') this.#retryMs = Math.max(this.#retryMs, Math.min(retryMsMax, 2 * this.#retryMs));
-    this.#isPausing = true;
+    if (hasLasted) this.#retryMs = retryMsMin;
+    // After a loss at once: whether somebody listens there still tells a process that is gone from a connection that broke. What closes as
+    // soon as it is open would go on like that without an end.
+    const pauseMs = hasLasted ? 1 : this.#retryMs * (0.5 + this.#options.random());
+    if (!hasLasted) this.#retryMs = Math.max(this.#retryMs, Math.min(retryMsMax, 2 * this.#retryMs));
+    this.#isPausing = loss !== 'closed';
     this.#timer = setTimeout(() => this.#connect(), pauseMs);
     this.#options.lost(loss, reason);
   }

@@ -21,8 +21,8 @@ import {
 const strangersMax = 64;
 const handshakeMsMax = 5_000;
 
-/** Every member shows a certificate. */
-const demanded = { requestCert: true, rejectUnauthorized: false };
+/** Every member shows a certificate, and soon. */
+const demanded = { requestCert: true, rejectUnauthorized: false, handshakeTimeout: handshakeMsMax };
 
 export interface ListenerOptions {
   readonly listen: { readonly host: string; readonly port: number };
@@ -41,6 +41,8 @@ export class PeerListener {
   readonly #options: ListenerOptions;
   readonly #server: Server;
   readonly #strangers = new Set<FramedSocket>();
+  /** Connections whose TLS is not settled, by the address at the other end: of strangers too. */
+  readonly #unsettled = new Map<string, Socket>();
   readonly #members = new Map<string, FramedSocket>();
   #isClosed = false;
 
@@ -51,7 +53,12 @@ export class PeerListener {
     this.#server =
       // Refused here rather than by Node, which would not say why, nor whom.
       tls === undefined ? createServer(taken) : createTlsServer({ ...demanded, ...tls }, (socket) => this.#acceptKnown(socket, taken));
-    this.#server.on('tlsClientError', (error: Error, socket: Socket) => options.refused(remoteOf(socket), `TLS: ${plainly(error)}`));
+    if (tls !== undefined) this.#server.on('connection', (socket: Socket) => this.#admitUnsettled(socket));
+    this.#server.on('tlsClientError', (error: Error, socket: Socket) => {
+      options.refused(remoteOf(socket), `TLS: ${plainly(error)}`);
+      // One that says nothing Node leaves open.
+      socket.destroy();
+    });
   }
 
   /** @throws CepError `runtime_error` when it cannot bind */
@@ -80,7 +87,26 @@ export class PeerListener {
     if ('setSecureContext' in this.#server) (this.#server as TlsServer).setSecureContext({ ...demanded, ...tls });
   }
 
+  #admitUnsettled(socket: Socket) {
+    const remote = remoteOf(socket);
+    if (this.#isFull()) return this.#turnAway(socket, remote);
+    this.#unsettled.set(remote, socket);
+    socket.once('close', () => {
+      if (this.#unsettled.get(remote) === socket) this.#unsettled.delete(remote);
+    });
+  }
+
+  #isFull(): boolean {
+    return this.#strangers.size + this.#unsettled.size >= strangersMax;
+  }
+
+  #turnAway(socket: Socket, remote: string): void {
+    socket.destroy();
+    this.#options.refused(remote, `${strangersMax} other connections have not shown yet that they know the key`);
+  }
+
   #acceptKnown(socket: TLSSocket, taken: (socket: Socket) => void) {
+    this.#unsettled.delete(remoteOf(socket));
     // Who goes on with a session shows none, and Node takes it for one that was shown, even when none was. Members begin anew each time.
     if (socket.authorized && !socket.isSessionReused()) return taken(socket);
     const remote = remoteOf(socket);
@@ -93,12 +119,9 @@ export class PeerListener {
   }
 
   #accept(socket: Socket) {
-    const framed = new FramedSocket(socket, handshakeBytesMax);
     const remote = remoteOf(socket);
-    if (this.#strangers.size >= strangersMax) {
-      framed.destroy();
-      return this.#options.refused(remote, `${strangersMax} other connections have not shown yet that they know the key`);
-    }
+    if (this.#isFull()) return this.#turnAway(socket, remote);
+    const framed = new FramedSocket(socket, handshakeBytesMax);
     this.#strangers.add(framed);
     const timer = setTimeout(() => framed.destroy(`it has not shown within ${handshakeMsMax} ms that it knows the key`), handshakeMsMax);
     framed.ended = (reason) => {
@@ -172,7 +195,7 @@ export class PeerListener {
       this.#server.close(() => resolve());
     });
     this.#isClosed = true;
-    for (const framed of [...this.#strangers, ...this.#members.values()]) framed.destroy();
+    for (const open of [...this.#strangers, ...this.#unsettled.values(), ...this.#members.values()]) open.destroy();
     await closed;
   }
 }

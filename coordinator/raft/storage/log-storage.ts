@@ -38,6 +38,8 @@ export interface StoredLog {
 }
 
 export const chunkBytesDefault = 262_144;
+/** Of one step: to sum up and copy more at a time would hold up everything else on the thread. */
+const chunksPerStep = 2;
 
 /**
  * Says what is to be written for a `Write` of the core, a snapshot or a compaction; the driver does it. Knows what the database will
@@ -49,7 +51,7 @@ export class LogStorage {
   #snapshot: number;
   #manifest: Manifest;
   /** A snapshot whose chunks are there, to be pointed to by a later step. */
-  #staged: { readonly snapshot: number; readonly manifest: Manifest } | undefined;
+  #staged: StoredSnapshot | undefined;
   #snapshotNext: number;
   /** From `#first` on without gaps; reaches back behind the snapshot while its entries are kept. */
   #points: ChainedPoint[];
@@ -123,16 +125,11 @@ export class LogStorage {
     return [...removed, ...this.#pointTo(staged)];
   }
 
-  #pointTo(staged: { readonly snapshot: number; readonly manifest: Manifest }): Operation[] {
-    const removed = this.#chunksRemoved(this.#snapshot, this.#manifest);
-    this.#snapshot = staged.snapshot;
-    this.#manifest = staged.manifest;
-    return [{ type: 'put', key: keys.pointer, value: encodePointer(staged.snapshot) }, ...removed];
-  }
-
-  #chunksRemoved(snapshot: number, { chunkCount }: Manifest): Operation[] {
-    const chunks = Array.from({ length: chunkCount }, (_, at): Operation => ({ type: 'delete', key: keys.chunk(snapshot, at) }));
-    return [...chunks, { type: 'delete', key: keys.manifest(snapshot) }];
+  #pointTo({ snapshot, manifest }: StoredSnapshot): Operation[] {
+    const removed = chunksRemoved(this.#snapshot, this.#manifest.chunkCount);
+    this.#snapshot = snapshot;
+    this.#manifest = manifest;
+    return [{ type: 'put', key: keys.pointer, value: encodePointer(snapshot) }, ...removed];
   }
 
   /** True when the snapshot of a leader is there to be installed. */
@@ -140,28 +137,28 @@ export class LogStorage {
     return this.#staged?.manifest.index === index && this.#staged.manifest.term === term;
   }
 
-  /** Puts the bytes of a leader's snapshot aside; nothing points to them yet. Replaces what was put aside before. */
-  stage(meta: SnapshotMeta, chain: Chain, bytes: Uint8Array): Step {
-    const dropped = this.#staged === undefined ? [] : this.#chunksRemoved(this.#staged.snapshot, this.#staged.manifest);
-    const { operations, ...staged } = this.#layOut(meta, chain, bytes);
-    this.#staged = staged;
-    return { operations: [...dropped, ...operations], witness: undefined };
+  /** A snapshot beside the current one, of this node's own or, with its `chain`, of a leader. Nothing points to it yet. */
+  layOut(meta: SnapshotMeta, bytes: Uint8Array, chain: Chain = this.chainAt(meta.index)): SnapshotLayout {
+    return new SnapshotLayout(this.#snapshotNext++, meta, chain, bytes, this.#chunkBytes);
   }
 
-  #layOut(meta: SnapshotMeta, chain: Chain, bytes: Uint8Array) {
-    const snapshot = this.#snapshotNext++;
-    return { snapshot, ...snapshotOperations({ snapshot, meta, chain, bytes, chunkBytes: this.#chunkBytes }) };
+  /** That of a leader is durable: it waits to be installed, in the place of what was put aside before. */
+  stage(layout: SnapshotLayout): Step {
+    const before = this.#staged;
+    this.#staged = layout.stored;
+    return { operations: before === undefined ? [] : chunksRemoved(before.snapshot, before.manifest.chunkCount), witness: undefined };
   }
 
   /**
-   * A snapshot of this node's own: its bytes, then the pointer, and only then the entries go that it stands for, but for `keep` of them.
-   * Each step is durable before the next, since otherwise a crash would leave neither entries nor snapshot.
+   * One of this node's own is durable: the pointer, and only then the entries go that it stands for, but for `keep` of them. Each step is
+   * durable before the next, since otherwise a crash would leave neither entries nor snapshot.
    */
-  compact(meta: SnapshotMeta, bytes: Uint8Array, keep: number): Step[] {
-    invariant(meta.index > this.#manifest.index, `the snapshot of ${meta.index} is older than the one there is`);
-    const { operations, ...laidOut } = this.#layOut(meta, this.chainAt(meta.index), bytes);
-    const pointer = this.#pointTo(laidOut);
-    return [operations, pointer, this.#dropThrough(meta.index - keep)].map((done) => ({ operations: done, witness: undefined }));
+  compact(layout: SnapshotLayout, keep: number): { readonly pointer: Step; readonly drop: Step } {
+    const { stored } = layout;
+    const { index } = stored.manifest;
+    invariant(index > this.#manifest.index, `the snapshot of ${index} is older than the one there is`);
+    const pointer = { operations: this.#pointTo(stored), witness: undefined };
+    return { pointer, drop: { operations: this.#dropThrough(index - keep), witness: undefined } };
   }
 
   #dropThrough(index: Index): Operation[] {
@@ -171,31 +168,81 @@ export class LogStorage {
   }
 }
 
-interface SnapshotContent {
+interface StoredSnapshot {
   readonly snapshot: number;
-  readonly meta: SnapshotMeta;
-  readonly chain: Chain;
-  readonly bytes: Uint8Array;
-  readonly chunkBytes: number;
+  readonly manifest: Manifest;
 }
 
-function snapshotOperations({ snapshot, meta, chain, bytes, chunkBytes }: SnapshotContent) {
-  const chunkCount = Math.ceil(bytes.length / chunkBytes);
-  const { index, term, configuration } = meta;
-  const manifest: Manifest = { index, term, configuration, chain, size: bytes.length, chunkCount, checksum: crc32c(bytes) };
-  const operations = Array.from({ length: chunkCount }, (_, at): Operation => {
-    const value = encodeChunk(snapshot, at, bytes.subarray(at * chunkBytes, (at + 1) * chunkBytes));
-    return { type: 'put', key: keys.chunk(snapshot, at), value };
-  });
-  operations.push({ type: 'put', key: keys.manifest(snapshot), value: encodeManifest(manifest) });
-  return { operations, manifest };
+function chunksRemoved(snapshot: number, chunkCount: number): Operation[] {
+  const chunks = Array.from({ length: chunkCount }, (_, at): Operation => ({ type: 'delete', key: keys.chunk(snapshot, at) }));
+  return [...chunks, { type: 'delete', key: keys.manifest(snapshot) }];
+}
+
+/**
+ * The bytes of a snapshot on their way to the disk, a few chunks a step, the manifest with the last. Each step is made when the one before it
+ * is durable, and other writes come between them. What a crash leaves of it has no pointer, and is removed at the next start.
+ */
+export class SnapshotLayout {
+  readonly #snapshot: number;
+  readonly #meta: SnapshotMeta;
+  readonly #chain: Chain;
+  readonly #bytes: Uint8Array;
+  readonly #chunkBytes: number;
+  /** Chunks that were given. */
+  #count = 0;
+  /** Of their bytes. */
+  #checksum = 0;
+  #manifest: Manifest | undefined;
+
+  constructor(snapshot: number, meta: SnapshotMeta, chain: Chain, bytes: Uint8Array, chunkBytes: number) {
+    this.#snapshot = snapshot;
+    this.#meta = meta;
+    this.#chain = chain;
+    this.#bytes = bytes;
+    this.#chunkBytes = chunkBytes;
+  }
+
+  *steps(): Generator<Step> {
+    const chunkCount = Math.ceil(this.#bytes.length / this.#chunkBytes);
+    while (this.#manifest === undefined) {
+      const operations: Operation[] = [];
+      for (const end = Math.min(chunkCount, this.#count + chunksPerStep); this.#count < end; this.#count++) operations.push(this.#chunk());
+      if (this.#count === chunkCount) operations.push(this.#end(chunkCount));
+      yield { operations, witness: undefined };
+    }
+  }
+
+  #chunk(): Operation {
+    const from = this.#count * this.#chunkBytes;
+    const bytes = this.#bytes.subarray(from, from + this.#chunkBytes);
+    this.#checksum = crc32c(bytes, this.#checksum);
+    return { type: 'put', key: keys.chunk(this.#snapshot, this.#count), value: encodeChunk(this.#snapshot, this.#count, bytes) };
+  }
+
+  #end(chunkCount: number): Operation {
+    const { index, term, configuration } = this.#meta;
+    this.#manifest = { index, term, configuration, chain: this.#chain, size: this.#bytes.length, chunkCount, checksum: this.#checksum };
+    return { type: 'put', key: keys.manifest(this.#snapshot), value: encodeManifest(this.#manifest) };
+  }
+
+  /** When all of it is written. */
+  get stored(): StoredSnapshot {
+    invariant(this.#manifest !== undefined, () => `the snapshot of ${this.#meta.index} is not written yet`);
+    return { snapshot: this.#snapshot, manifest: this.#manifest };
+  }
+
+  /** Removes what was written of it, which is of no use any more. */
+  discard(): Step {
+    return { operations: chunksRemoved(this.#snapshot, this.#count), witness: undefined };
+  }
 }
 
 /** What a new node writes before anything else; its identity file comes after, since data without one is not opened. */
 export function firstStep(identity: Identity, state: Uint8Array, chunkBytes: number = chunkBytesDefault): Step {
   const configuration = { voters: [...identity.voters].sort((a, b) => a - b), outgoing: [], learners: [], learnersNext: [] };
   const meta = { index: 0, term: 0, configuration };
-  const { operations } = snapshotOperations({ snapshot: 0, meta, chain: 0, bytes: state, chunkBytes });
+  const layout = new SnapshotLayout(0, meta, 0, state, chunkBytes);
+  const operations = [...layout.steps()].flatMap((step) => step.operations);
   const last = { index: 0, term: 0, chain: 0 };
   const hardState = { term: 0, vote: 0, commit: 0 };
   return {

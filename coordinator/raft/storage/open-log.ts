@@ -85,9 +85,12 @@ function madeUp(disk: DiskImage, { seq, batch }: FoundWitness): DiskImage {
 function identityRefusal({ identity, records, witness }: DiskImage, { clusterId, nodeId }: { clusterId: string; nodeId: number }) {
   const refuse = (found: string): Opened => ({ kind: 'refused', reason: `${found}: ${rejoin}` });
   if (identity === undefined) {
-    // The identity file is what a new node writes last.
-    const isNew = records.size === 0 || (decodeWitness(witness ?? new Uint8Array(0))?.seq ?? 1) === 1;
-    return isNew ? ({ kind: 'absent' } as const) : refuse('the data has no identity file');
+    // The identity file is what a new node writes last, and its first write is one batch.
+    const value = records.get(keys.hardState);
+    const written = value && attempt(() => decodeState(value), 'the hard state', []);
+    const hasBegun = records.size > 0 && written?.seq !== 1;
+    const hasPromised = (decodeWitness(witness ?? new Uint8Array(0))?.seq ?? 1) > 1;
+    return hasBegun || hasPromised ? refuse('the data has no identity file') : ({ kind: 'absent' } as const);
   }
   if (records.size === 0) return refuse('the identity file is there, but the database is empty');
   const own = attempt(() => decodeIdentity(identity), 'the identity file', []);

@@ -31,23 +31,38 @@ export class SnapshotReceiver {
   #term: Term = 0;
   #bytes = new Uint8Array(0);
   #received = 0;
+  /** Of what was received. */
+  #checksum = 0;
+  /** All of it has come: it is on its way to the disk, or there. */
+  #whole: 'no' | 'written' | 'kept' = 'no';
 
   /**
    * The offset to go on from, and the whole state when this completes it. A part that does not follow what is there is left alone; bytes
-   * whose sum is wrong are thrown away, and the transfer begins anew.
+   * whose sum is wrong are thrown away, and the transfer begins anew. A last part that is sent again, since its answer waits for the disk,
+   * or was lost, brings nothing new: it is answered with its own offset, and once all is durable with the end.
    */
   receive({ manifest, term, offset, bytes }: SnapshotChunk): { readonly next: number; readonly complete: Uint8Array | undefined } {
     const isLater = term > this.#term || (term === this.#term && this.#manifest !== undefined && manifest.index > this.#manifest.index);
     if (this.#manifest === undefined || isLater) this.#begin(manifest, term);
-    if (!isSame(manifest, this.#manifest as Manifest) || offset !== this.#received) return { next: this.#received, complete: undefined };
+    const isKnown = isSame(manifest, this.#manifest as Manifest);
+    if (isKnown && this.#whole !== 'no') return { next: this.#whole === 'kept' ? manifest.size : offset, complete: undefined };
+    if (!isKnown || offset !== this.#received) return { next: this.#received, complete: undefined };
     const part = bytes.subarray(0, manifest.size - this.#received);
     this.#bytes.set(part, this.#received);
     this.#received += part.length;
+    this.#checksum = crc32c(part, this.#checksum);
     if (this.#received < manifest.size) return { next: this.#received, complete: undefined };
     const whole = this.#bytes;
-    this.#manifest = undefined;
-    const isRight = crc32c(whole) === manifest.checksum;
+    this.#bytes = new Uint8Array(0);
+    const isRight = this.#checksum === manifest.checksum;
+    if (isRight) this.#whole = 'written';
+    else this.#manifest = undefined;
     return isRight ? { next: manifest.size, complete: whole } : { next: 0, complete: undefined };
+  }
+
+  /** What `receive` completed is durable. */
+  kept(manifest: Manifest): void {
+    if (this.#whole === 'written' && isSame(manifest, this.#manifest as Manifest)) this.#whole = 'kept';
   }
 
   #begin(manifest: Manifest, term: Term): void {
@@ -55,6 +70,8 @@ export class SnapshotReceiver {
     this.#term = term;
     this.#bytes = new Uint8Array(manifest.size);
     this.#received = 0;
+    this.#checksum = 0;
+    this.#whole = 'no';
   }
 }
 

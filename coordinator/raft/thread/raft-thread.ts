@@ -71,8 +71,8 @@ class RaftThread {
     const driver = await RaftDriver.start({
       folder: dataDir,
       identity: { clusterId, nodeId, incarnation: randomInt(1, 2 ** 47), voters: peers.map(({ id }) => id) },
-      send: (to, packet, purpose) => {
-        const isSent = this.#peers?.send(to, packet, purpose) === true;
+      send: (to, make, purpose) => {
+        const isSent = this.#peers?.send(to, make, purpose) === true;
         if (!isSent) this.#packetsDropped++;
         return isSent;
       },

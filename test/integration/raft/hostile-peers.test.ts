@@ -71,16 +71,19 @@ const refusedFor = (reason: string | RegExp): Promise<void> =>
   );
 
 /** A link to member 1 as node 2 has it, and what becomes of it. */
-function link(options: Partial<LinkOptions['secrets']> = {}, to: { readonly port?: number } = {}) {
+function link(
+  options: Partial<LinkOptions['secrets']> = {},
+  to: { readonly port?: number; readonly host?: string; readonly door?: OutboundDoor } = {},
+) {
   const events: string[] = [];
   const made = new PeerLink({
     to: 1,
-    host: '127.0.0.1',
+    host: to.host ?? '127.0.0.1',
     port: to.port ?? group.of(1).member.port,
     purpose: 'messages',
     secrets: { clusterId: 'cluster', self: { id: 2, incarnation: 22, formatMax: 1 }, key: groupKey, ...options },
     tls: () => undefined,
-    door: new OutboundDoor(NetworkPolicy.everywhere),
+    door: to.door ?? new OutboundDoor(NetworkPolicy.everywhere),
     random: Math.random,
     admits: () => Promise.resolve(true),
     opened: () => events.push('opened'),
@@ -125,6 +128,19 @@ describe('a Raft listener', () => {
     expect(session).toBeDefined();
     await come({ ...own, session, maxVersion: 'TLSv1.2' });
     await vi.waitFor(() => expect(reasons().filter((reason) => reason.startsWith('TLS: it shows no certificate'))).toHaveLength(2), wait);
+  }, 60_000);
+
+  it('holds no more than 64 connections that do not begin with TLS, and none of them for long', async () => {
+    const pem = (name: string): string => readFileSync(new URL(`../server/certificates/first-${name}.pem`, import.meta.url), 'utf8');
+    await group.start(1, { tls: { cert: pem('cert'), key: pem('key'), ca: pem('cert') } });
+    const since = performance.now();
+    let closed = 0;
+    const silent = Array.from({ length: 80 }, () => said(dial(new Uint8Array(0))).then(() => closed++));
+    await vi.waitFor(() => expect(closed).toBe(16), wait);
+    await refusedFor('64 other connections have not shown yet that they know the key');
+    expect(performance.now() - since).toBeLessThan(4_500);
+    await Promise.all(silent);
+    expect(performance.now() - since).toBeLessThan(20_000);
   }, 60_000);
 
   it('tells nothing to who sends garbage, nothing at all, or more than a greeting can be', async () => {
@@ -250,6 +266,34 @@ describe('a Raft listener', () => {
     await peer.has('opened');
     await peer.has('closed: nothing was heard for 5 s');
     await vi.waitFor(() => expect(peer.events.filter((event) => event === 'opened')).toHaveLength(2), wait);
+  }, 60_000);
+
+  it('is not dialed without a pause by members that it lets in and that are cut off at once', async () => {
+    await group.start(1);
+    // Of one member, the newest connection counts: each ends that of the other.
+    const [one, other] = [link(), link()];
+    await Promise.all([one.has('opened'), other.has('opened')]);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const opened = [...one.events, ...other.events].filter((event) => event === 'opened').length;
+    expect(opened).toBeGreaterThan(2);
+    expect(opened).toBeLessThan(40);
+  }, 60_000);
+
+  it('is looked for under its name and at the address that it had, in turn, while it is away', async () => {
+    await group.start(1);
+    const hosts: string[] = [];
+    const door = new OutboundDoor(NetworkPolicy.everywhere);
+    const connectTo = door.connect.bind(door);
+    vi.spyOn(door, 'connect').mockImplementation((place) => {
+      hosts.push(place.host);
+      return connectTo(place);
+    });
+    const peer = link({}, { host: 'localhost', door });
+    await peer.has('opened');
+    await group.stop(1);
+    await vi.waitFor(() => expect(hosts.length).toBeGreaterThan(5), wait);
+    const [first, ...others] = hosts.slice(0, 6).map((host) => (host === 'localhost' ? 'name' : 'address'));
+    expect([first, others]).toEqual(['name', ['address', 'name', 'address', 'name', 'address']]);
   }, 60_000);
 
   it('takes no more than 64 strangers at a time, and members as soon as those are gone', async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -10,6 +10,7 @@ import { encodeIdentity, type Identity } from '../../../coordinator/raft/storage
 import { firstStep, type LogStorage, type Step } from '../../../coordinator/raft/storage/log-storage.ts';
 import { type DiskImage, type Opened, openLog } from '../../../coordinator/raft/storage/open-log.ts';
 import { sealWitness } from '../../../coordinator/raft/storage/witness.ts';
+import { compacted, staged } from './snapshot-steps.ts';
 
 const identity: Identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1, 2, 3] };
 const configuration = { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] };
@@ -109,13 +110,13 @@ describe.each([
         if (terms.length === 0) model = model.slice(0, from - base - 1);
       } else if (action === 6 && model.length > 2) {
         const at = model[random(model.length - 1)] as LogPoint;
-        for (const step of storage.compact({ ...at, configuration }, Buffer.alloc(random(600_000), round), random(3)))
+        for (const step of compacted(storage, { ...at, configuration }, Buffer.alloc(random(600_000), round), random(3)))
           await disk.write(step);
         model = model.filter(({ index }) => index > at.index);
         base = at.index;
       } else if (action === 7) {
         const meta = { index: end + 5, term, configuration };
-        await disk.write(storage.stage(meta, round, Buffer.from(`state ${round}`)));
+        for (const step of staged(storage, meta, round, Buffer.from(`state ${round}`))) await disk.write(step);
         await disk.write(storage.write({ ...writeOf(end + 6, []), snapshot: meta }));
         [model, base] = [[], end + 5];
       }
@@ -134,7 +135,7 @@ describe.each([
     const { disk, storage } = await made();
     await disk.write(storage.write(writeOf(1, [1, 1, 1, 1, 1, 1])));
     await disk.write(storage.write(writeOf(4, [2])));
-    for (const step of storage.compact({ index: 3, term: 1, configuration }, Buffer.alloc(700_000), 1)) await disk.write(step);
+    for (const step of compacted(storage, { index: 3, term: 1, configuration }, Buffer.alloc(700_000), 1)) await disk.write(step);
     const { records } = await disk.reopen();
     expect([...records.keys()].filter((key) => key.startsWith('l'))).toHaveLength(2);
     expect([...records.keys()].filter((key) => key.startsWith('s'))).toHaveLength(3);
@@ -227,6 +228,24 @@ describe('LevelDB as the disk of a Raft node', () => {
     expect(await afterwards()).toBe(outcome);
   });
 
+  it.each([
+    ['CURRENT', 'Is a directory'],
+    ['LOCK', 'Is a directory'],
+  ])('does not take for lost what the system does not let it read: %s', async (name, reason) => {
+    await filled();
+    const path = join(folder, 'log', name);
+    const before = readFileSync(join(folder, 'witness'));
+    const bytes = readFileSync(path);
+    rmSync(path);
+    mkdirSync(path);
+    const started = afterwards();
+    await expect(started).rejects.toMatchObject({ code: 'io_error', message: expect.stringMatching(reason) });
+    expect(readFileSync(join(folder, 'witness'))).toEqual(before);
+    rmSync(path, { recursive: true });
+    writeFileSync(path, bytes);
+    expect(await afterwards()).toBe('whole');
+  });
+
   it('notices a database of an earlier day beside the witness of today', async () => {
     await filled();
     const disk = await levelDisk();
@@ -253,7 +272,7 @@ describe('LevelDB as the disk of a Raft node', () => {
     for (const step of repair) await disk.write(step);
     const state = new Uint8Array(6_000_000).fill(7);
     for (const index of [20, 40, 60, 80, 100, 120])
-      for (const step of storage.compact({ index, term: 1, configuration }, state, 10)) await disk.write(step);
+      for (const step of compacted(storage, { index, term: 1, configuration }, state, 10)) await disk.write(step);
     const used = (): number => filesOf(/./).reduce((sum, path) => sum + statSync(path).size, 0);
     const before = used();
     disk.reclaim();

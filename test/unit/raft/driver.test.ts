@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../../../chaos/sim/event-queue.ts';
+import { LevelDisk } from '../../../coordinator/raft/driver/level-disk.ts';
 import { type Delivered, RaftDriver, type RaftDriverOptions } from '../../../coordinator/raft/driver/raft-driver.ts';
+import { decodePacket } from '../../../coordinator/raft/transport/packet.ts';
 
 const tickMs = 5;
 
@@ -127,15 +129,13 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
-async function start(
-  nodeId: number,
-  options: Pick<RaftDriverOptions, 'snapshotEntries' | 'entriesKept' | 'bytesKept'> = {},
-): Promise<void> {
+async function start(nodeId: number, options: Partial<RaftDriverOptions> = {}): Promise<void> {
   const started = await Node.start({
     folder: join(folder, String(nodeId)),
     identity: { clusterId: 'cluster', nodeId, incarnation: 1, voters: [1, 2, 3] },
-    send: (to, packet) => {
+    send: (to, make) => {
       if (cut.has(nodeId) || cut.has(to)) return false;
+      const packet = make();
       if (!deaf.has(to)) setImmediate(() => nodes.get(to)?.driver.receive(nodeId, packet));
       return true;
     },
@@ -221,6 +221,36 @@ describe('the driver of a Raft node', () => {
     await start(away, { snapshotEntries: 20, entriesKept: 2 });
     await proposed(await leader(), 'one more');
     await agreed([...commands, 'one more']);
+  }, 60_000);
+
+  it('brings up by one snapshot who is far away, although others are made before it has arrived', async () => {
+    const sent = new Set<number>();
+    const from = (id: number): Partial<RaftDriverOptions> => ({
+      snapshotEntries: 20,
+      entriesKept: 2,
+      send: (to, make, purpose) => {
+        const bytes = make();
+        const packet = decodePacket(bytes);
+        if (packet.kind === 'chunk') sent.add(packet.chunk.manifest.index);
+        setTimeout(() => nodes.get(to)?.driver.receive(id, bytes), purpose === 'snapshots' ? 250 : 0);
+        return true;
+      },
+    });
+    for (const id of [1, 2, 3]) await start(id, from(id));
+    const first = await leader();
+    const away = [1, 2, 3].find((id) => id !== first) as number;
+    await stop(away);
+    const commands: string[] = [];
+    const next = async (): Promise<void> => {
+      commands.push(`command ${commands.length}`);
+      await proposed(first, commands.at(-1) as string);
+    };
+    while (commands.length < 60) await next();
+    await start(away, from(away));
+    const { log } = node(away).driver.view;
+    while (log.lastIndex < commands.length && commands.length < 1_000) await next();
+    expect([log.baseIndex > 0, sent.size]).toEqual([true, 1]);
+    await agreed(commands);
   }, 60_000);
 
   it('keeps no more bytes of entries behind a snapshot than it may, and brings up who was away for longer', async () => {
@@ -323,6 +353,35 @@ describe('the driver of a Raft node', () => {
     deaf.clear();
     expect(await undecided).toMatchObject({ kind: 'timeout' });
     await agreed(['a', 'b', ...commands]);
+  }, 60_000);
+
+  it('holds no more bytes than it may behind a write that does not end, which it refuses, and then does what it has taken', async () => {
+    const identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1] };
+    await start(1, { identity });
+    await proposed(await leader(), 'a');
+    let end = (): void => undefined;
+    const hung = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { writeBatch } = LevelDisk.prototype;
+    const stuck = vi.spyOn(LevelDisk.prototype, 'writeBatch').mockImplementation(async function (this: LevelDisk, operations) {
+      await hung;
+      return writeBatch.call(this, operations);
+    });
+    try {
+      const answers = [node(1).propose('b')];
+      await vi.waitFor(() => expect(stuck).toHaveBeenCalled(), wait);
+      const megabyte = 'x'.repeat(1_000_000);
+      for (let at = 0; at < 50; at++) answers.push(node(1).propose(megabyte));
+      expect(await Promise.all(answers.slice(20))).toEqual(answers.slice(20).map(() => ({ kind: 'overloaded', leader: 1 })));
+      end();
+      const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
+      // 8 MiB.
+      expect(kinds.filter((kind) => kind === 'applied')).toHaveLength(9);
+    } finally {
+      end();
+      stuck.mockRestore();
+    }
   }, 60_000);
 
   it('refuses what only a leader does and names it', async () => {

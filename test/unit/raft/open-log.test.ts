@@ -5,6 +5,7 @@ import { encodeIdentity, type Identity, keys } from '../../../coordinator/raft/s
 import { firstStep, type LogStorage, type Step } from '../../../coordinator/raft/storage/log-storage.ts';
 import { type DiskImage, type Opened, openLog } from '../../../coordinator/raft/storage/open-log.ts';
 import { sealWitness } from '../../../coordinator/raft/storage/witness.ts';
+import { compacted, staged } from './snapshot-steps.ts';
 
 const identity: Identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1, 2, 3] };
 const chunkBytes = 16;
@@ -135,7 +136,7 @@ describe('the log on disk', () => {
     disk.do(step);
     disk.promise(step);
     const meta = { index: 7, term: 2, configuration: { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] } };
-    for (const done of disk.storage.compact(meta, new Uint8Array(20), 0)) disk.do(done);
+    for (const done of compacted(disk.storage, meta, new Uint8Array(20), 0)) disk.do(done);
     const { recovered, state } = disk.open();
     expect(recovered.snapshot.index).toBe(7);
     expect(recovered.entries).toEqual([]);
@@ -242,6 +243,16 @@ describe('the log on disk', () => {
     ['there is no witness', (disk) => ({ ...disk.disk.image(), witness: undefined }), /neither slot/],
     ['the database is empty', (disk) => ({ ...disk.disk.image(), records: new Map() }), /the database is empty/],
     ['the identity file is gone', (disk) => ({ ...disk.disk.image(), identity: undefined }), /no identity file/],
+    [
+      'the identity file and the witness are gone',
+      (disk) => ({ ...disk.disk.image(), identity: undefined, witness: undefined }),
+      /no identity file/,
+    ],
+    [
+      'the identity file and the database are gone',
+      (disk) => ({ ...disk.disk.image(), identity: undefined, records: new Map() }),
+      /no identity file/,
+    ],
     ['the identity file is damaged', (disk) => ({ ...disk.disk.image(), identity: flipped(encodeIdentity(identity)) }), /is damaged/],
     [
       'the identity file is that of another node',
@@ -263,7 +274,7 @@ describe('the log on disk', () => {
     const disk = filled();
     const configuration = { voters: [1, 2], outgoing: [], learners: [3], learnersNext: [] };
     const state = Uint8Array.from({ length: 50 }, (_, at) => at);
-    for (const step of disk.storage.compact({ index: 4, term: 2, configuration }, state, 2)) {
+    for (const step of compacted(disk.storage, { index: 4, term: 2, configuration }, state, 2)) {
       disk.do(step);
       expect(disk.try()).toMatchObject({ kind: 'opened', problems: [] });
     }
@@ -275,12 +286,49 @@ describe('the log on disk', () => {
     expect(lost.recovered).toMatchObject({ snapshot: { index: 0 }, entries: [], recovering: { index: 6, term: 2 } });
   });
 
+  it('has its entries, and nothing left of a snapshot that a crash cut off, whatever was written in between', () => {
+    const configuration = { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] };
+    const keysOf = (disk: Disk) => [...disk.disk.image().records.keys()].filter((key) => /^[sS]/.test(key));
+    const long = new Uint8Array(20 * chunkBytes);
+    for (let written = 1; written <= 5; written++) {
+      const disk = filled();
+      const steps = compacted(disk.storage, { index: 4, term: 2, configuration }, long, 1);
+      for (let step = 1; step <= written; step++) {
+        disk.do(steps.next().value as Step);
+        disk.do(disk.write(6 + step, [2]));
+      }
+      const { recovered, problems } = disk.open();
+      expect([recovered.snapshot.index, recovered.entries.length, problems]).toEqual([0, 6 + written, []]);
+      expect(keysOf(disk)).toEqual([keys.manifest(0)]);
+    }
+    const disk = filled();
+    for (const step of compacted(disk.storage, { index: 4, term: 2, configuration }, long, 1)) {
+      // Two chunks, and the manifest.
+      expect(step.operations.filter(({ type }) => type === 'put').length).toBeLessThanOrEqual(3);
+      disk.do(step);
+    }
+    expect(disk.open().state).toEqual(long);
+    expect(keysOf(disk)).toHaveLength(21);
+  });
+
+  it('leaves nothing of a snapshot that is given up', () => {
+    const configuration = { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] };
+    const disk = filled();
+    const before = [...disk.disk.image().records.keys()];
+    const layout = disk.storage.layOut({ index: 4, term: 2, configuration }, new Uint8Array(20 * chunkBytes));
+    const steps = layout.steps();
+    for (let step = 0; step < 2; step++) disk.do(steps.next().value as Step);
+    expect(() => layout.stored).toThrow('is not written yet');
+    disk.do(layout.discard());
+    expect([...disk.disk.image().records.keys()]).toEqual(before);
+  });
+
   it('installs the snapshot of a leader in one write', () => {
     const disk = filled();
     const configuration = { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] };
-    disk.do(disk.storage.stage({ index: 20, term: 3, configuration }, 99, Uint8Array.of(1, 2, 3)));
+    for (const step of staged(disk.storage, { index: 20, term: 3, configuration }, 99, Uint8Array.of(1, 2, 3))) disk.do(step);
     expect(entryCount(disk.open())).toBe(6);
-    disk.do(disk.storage.stage({ index: 20, term: 3, configuration }, 99, Uint8Array.of(1, 2, 3)));
+    for (const step of staged(disk.storage, { index: 20, term: 3, configuration }, 99, Uint8Array.of(1, 2, 3))) disk.do(step);
     disk.do(disk.write(21, [], { snapshot: { index: 20, term: 3, configuration }, hardState: { term: 3, vote: 0, commit: 20 } }));
     const opened = disk.open();
     expect(opened.recovered).toMatchObject({ snapshot: { index: 20, term: 3 }, entries: [], recovering: undefined });

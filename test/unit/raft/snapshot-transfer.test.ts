@@ -26,6 +26,21 @@ describe('a snapshot on its way', () => {
     expect(receiver.receive(part(20))).toEqual({ next: 25, complete: state });
   });
 
+  it('does not begin anew when its last part is sent again, before it is durable or after', () => {
+    const receiver = new SnapshotReceiver();
+    for (const offset of [0, 10]) receiver.receive(part(offset));
+    expect(receiver.receive(part(20)).complete).toEqual(state);
+    // The sender waits on.
+    expect(receiver.receive(part(20))).toEqual({ next: 20, complete: undefined });
+    receiver.kept(manifestAt(12));
+    expect(receiver.receive(part(20))).toEqual({ next: 20, complete: undefined });
+    receiver.kept(manifestAt(9));
+    expect(receiver.receive(part(20))).toEqual({ next: 25, complete: undefined });
+    // One that begins again need not send it all.
+    expect(receiver.receive(part(0))).toEqual({ next: 25, complete: undefined });
+    expect(receiver.receive(part(0, { index: 12 }))).toEqual({ next: 10, complete: undefined });
+  });
+
   it('begins anew when the bytes are not those of the manifest', () => {
     const receiver = new SnapshotReceiver();
     receiver.receive(part(0));

@@ -100,6 +100,23 @@ describe('the queue of writes', () => {
     expect(log).toEqual(['a', 'witness 1 of a', 'done a', 'b', 'done b', 'c', 'done c', 'd', 'witness 2 of d', 'done d']);
   });
 
+  it('makes each of many steps when the one before it is durable, and writes what comes meanwhile between them', async () => {
+    const { log, push, end, queue: made } = queue();
+    function* steps(): Generator<Step> {
+      for (const key of ['a', 'b']) {
+        log.push(`make ${key}`);
+        yield stepOf(key);
+      }
+    }
+    made.pushEach(steps(), () => log.push('all done'));
+    push('c', 1);
+    await end('a');
+    await end('c');
+    await end('witness 1 of c');
+    await end('b');
+    expect(log).toEqual(['make a', 'a', 'make b', 'c', 'witness 1 of c', 'done c', 'b', 'all done']);
+  });
+
   it('says once that a batch failed, and writes nothing more', async () => {
     const { log, push, end, turn, queue: made } = queue();
     push('a');

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { Input, Message, Output } from '../../../coordinator/raft/core/messages.ts';
+import { Raft } from '../../../coordinator/raft/core/raft.ts';
+import { raftDefaults } from '../../../coordinator/raft/core/state.ts';
+
+const configuration = { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] };
+
+type Unaddressed<M> = M extends Message ? Omit<M, 'from' | 'to' | 'term'> : never;
+
+/** Node 1 of three, leading term 1 by the vote of node 2, whose disks answer at once. */
+class Leader {
+  readonly #raft = new Raft(
+    { ...raftDefaults, id: 1, random: () => 0 },
+    {
+      hardState: { term: 0, vote: 0, commit: 0 },
+      snapshot: { index: 0, term: 0, configuration },
+      entries: [],
+      recovering: undefined,
+    },
+  );
+
+  constructor() {
+    for (let tick = 0; tick < raftDefaults.electionTicks; tick++) this.step({ type: 'tick' });
+    this.hear(2, { type: 'voteResponse', pre: true, granted: true });
+    this.hear(2, { type: 'voteResponse', pre: false, granted: true });
+    if (this.#raft.view.role !== 'leader') throw new Error('it does not lead');
+  }
+
+  get commit(): number {
+    return this.#raft.view.log.commit;
+  }
+
+  /** All that is sent because of it. */
+  step(input: Input): Message[] {
+    const output = this.#raft.step(input);
+    return [...output.sendNow, ...output.sendAfter, ...this.#store(output)];
+  }
+
+  #store({ write }: Output): Message[] {
+    const last = write?.entries.at(-1);
+    return write === undefined ? [] : this.step({ type: 'stored', seq: write.seq, through: last?.index ?? 0, term: last?.term ?? 0 });
+  }
+
+  hear(from: number, message: Unaddressed<Message>): Message[] {
+    return this.step({ type: 'message', message: { ...message, from, to: 1, term: 1 } as Message });
+  }
+
+  /** Commits with node 2 alone; gives what is sent to node 3. */
+  commitOne(bytes: number): Message[] {
+    const sent = this.step({ type: 'propose', id: 1, data: [new Uint8Array(bytes)] });
+    const index = this.#raft.view.log.lastIndex;
+    return [
+      ...sent,
+      ...this.hear(2, { type: 'appendResponse', accepted: true, index, hintIndex: 0, hintTerm: 0, isRecovering: false }),
+    ].filter(({ to }) => to === 3);
+  }
+}
+
+const isAppend = ({ to, type }: Message): boolean => to === 3 && type === 'appendRequest';
+const isHeartbeat = ({ to, type }: Message): boolean => to === 3 && type === 'heartbeat';
+const alive = { type: 'heartbeatResponse', round: 0 } as const;
+
+describe('the leader of a term', () => {
+  it('sends a follower that answers all heartbeats of a long stall at once what it lacks once per interval of heartbeats', () => {
+    const leader = new Leader();
+    let heartbeats = 0;
+    for (let at = 0; at < 1_300; at++) heartbeats += leader.commitOne(1_024).filter(isHeartbeat).length;
+    expect([leader.commit, heartbeats]).toEqual([1_301, 1_300]);
+    for (let interval = 0; interval < 3; interval++) {
+      for (let tick = 0; tick < raftDefaults.heartbeatTicks; tick++) leader.step({ type: 'tick' });
+      let [appends, bytes] = [0, 0];
+      for (let at = 0; at < heartbeats; at++)
+        for (const message of leader.hear(3, alive).filter(isAppend)) {
+          appends++;
+          if (message.type === 'appendRequest') bytes += message.entries.reduce((sum, { data }) => sum + data.length, 0);
+        }
+      expect(appends).toBe(1);
+      expect(bytes).toBeLessThanOrEqual(raftDefaults.bytesPerMessageMax);
+    }
+  });
+
+  it('asks again although reads, each with heartbeats of its own, come without a pause', () => {
+    const leader = new Leader();
+    leader.commitOne(10);
+    let appends = 0;
+    for (let tick = 0; tick < 4 * raftDefaults.heartbeatTicks; tick++) {
+      leader.step({ type: 'tick' });
+      leader.step({ type: 'read', id: 2 });
+      appends += leader.hear(3, alive).filter(isAppend).length;
+      leader.hear(2, { ...alive, round: 0 });
+    }
+    expect(appends).toBe(4);
+  });
+});
