@@ -104,6 +104,19 @@ describe('a counter', () => {
 });
 
 describe('what an engine has counted', () => {
+  it('counts outputs that nobody asked for, by stream and type', async () => {
+    const name = uniqueName();
+    const path = await service.deploy('event A:\n    x: int\n\nstream S = A.emit(x: x)\n\nstream T = A.where(x < 1000).emit(x: x)\n', {
+      name,
+    });
+    const events = Array.from({ length: 3_000 }, (_, x) => ({ event_type: 'A', fields: { x } }));
+    await service.post(`${path}/events-batch?outputs=false`, { events });
+    const own = [...(await counters())].filter(([series]) => series.includes(`"${name}"`));
+    const valuesOf = (metric: string) => own.filter(([series]) => series.startsWith(`${metric}{`)).map(([, value]) => value);
+    expect(valuesOf('cep_output_events_total').sort()).toEqual([1_000, 3_000]);
+    expect(valuesOf('cep_processing_latency_seconds_count').sort()).toEqual([1_000, 3_000]);
+  });
+
   it('is told after a restart, and of the streams of a changed program, before anything happens', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'cep-counters-'));
     const program = 'event A:\n    x: int\n\nstream Hot = A.where(x > 0).emit(x: x)\n';

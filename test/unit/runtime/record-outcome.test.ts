@@ -13,6 +13,15 @@ it('keeps the newest outputs of a request, as many as somebody reads', () => {
   expect([outputs.skipped, outputs.time[0], outputs.time.length]).toEqual([90, 91, 10]);
 });
 
+it('counts the outputs that it does not keep, by stream and type', () => {
+  const made = outcome(1);
+  for (const type of ['a', 'a', 'b', 'a', 'c']) made.output({ ...output(1), type });
+  expect(made.result().outputs.skippedBy).toEqual([
+    { stream: 0, type: 'a', count: 3 },
+    { stream: 0, type: 'b', count: 1 },
+  ]);
+});
+
 it('keeps no more text of the outputs of a request than it may', () => {
   const made = outcome();
   const quarter = 'x'.repeat(limits.requestOutputCharsMax / 4 - 100);

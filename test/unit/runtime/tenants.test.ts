@@ -152,7 +152,7 @@ describe('latencies', () => {
 
   it('stand in the bucket whose bound they do not exceed', () => {
     const histogram = new LatencyHistogram();
-    for (const seconds of [0.0001, 0.00011, 1, 2]) histogram.add(seconds);
+    for (const seconds of [0.0001, 0.00011, 1, 2]) histogram.add(seconds, 1);
     expect([...histogram.counts]).toEqual([1, 1, 0, 0, 0, 0, 0, 0, 1, 1]);
     expect(histogram.sum).toBeCloseTo(3.00021);
   });

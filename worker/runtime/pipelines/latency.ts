@@ -35,10 +35,11 @@ export class LatencyHistogram {
   readonly counts = new Float64Array(latencyBucketsSeconds.length + 1);
   sum = 0;
 
-  add(seconds: number): void {
+  /** So many that took as long. */
+  add(seconds: number, count: number): void {
     let bucket = 0;
     while (bucket < latencyBucketsSeconds.length && seconds > (latencyBucketsSeconds[bucket] as number)) bucket++;
-    this.counts[bucket] = (this.counts[bucket] as number) + 1;
-    this.sum += seconds;
+    this.counts[bucket] = (this.counts[bucket] as number) + count;
+    this.sum += seconds * count;
   }
 }

@@ -57,19 +57,20 @@ export class PipelineTally {
     };
   }
 
-  output(stream: string, type: string, seconds: number): void {
+  /** `seconds`: from the acceptance of the input that caused so many. */
+  output(stream: string, type: string, { seconds, count }: { readonly seconds: number; readonly count: number }): void {
     let histogram = this.#byStream.get(stream);
     if (histogram === undefined) {
       histogram = new LatencyHistogram();
       this.#byStream.set(stream, histogram);
     }
-    histogram.add(seconds);
+    histogram.add(seconds, count);
     let types = this.#outputs.get(stream);
     if (types === undefined) {
       types = new Map();
       this.#outputs.set(stream, types);
     }
-    types.set(type, (types.get(type) ?? 0) + 1);
+    types.set(type, (types.get(type) ?? 0) + count);
   }
 
   counts(): PipelineCounts {

@@ -61,6 +61,9 @@ export class ResultHandler {
     const outputs = outputsOf(result, { pipelineId: this.#pipelineId, streams, last: ring.last, idOf });
     this.#count(entry, result, elapsedMs);
     ring.skip(result.outputs.skipped);
+    for (const { stream, type, count } of result.outputs.skippedBy) {
+      this.#parts.tally.output(streams[stream] ?? '', type, { seconds: elapsedMs / 1000, count });
+    }
     for (const output of outputs) this.#output(output, elapsedMs);
     this.#send(result, entry.trace);
     if (entry.source !== null) this.#sourceMoved(entry, entry.source, result);
@@ -82,7 +85,7 @@ export class ResultHandler {
   #output(output: Output, elapsedMs: number): void {
     this.#parts.ring.push(output);
     this.#parts.outputs?.push(output);
-    this.#parts.tally.output(output.stream, output.eventType, elapsedMs / 1000);
+    this.#parts.tally.output(output.stream, output.eventType, { seconds: elapsedMs / 1000, count: 1 });
   }
 
   #send({ sequence, deliveries, deadLetters }: RecordResult, trace: Entry['trace']): void {

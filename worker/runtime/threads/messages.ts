@@ -296,9 +296,10 @@ export interface RecordProblem {
   readonly message: string;
 }
 
-/** Outputs as columns, of equal length; `skipped` came before them and were not wanted. */
+/** Outputs as columns, of equal length; `skipped` came before them and were not wanted: `skippedBy` says of which streams and types. */
 export interface OutputColumns {
   readonly skipped: number;
+  readonly skippedBy: readonly SkippedOutputs[];
   /** Index of the stream in the program. */
   readonly stream: readonly number[];
   readonly type: readonly string[];
@@ -309,6 +310,13 @@ export interface OutputColumns {
   readonly fields: readonly string[];
   /** JSON text of the events behind each; absent where nobody watches. */
   readonly causes?: readonly string[];
+}
+
+export interface SkippedOutputs {
+  /** Index of the stream in the program. */
+  readonly stream: number;
+  readonly type: string;
+  readonly count: number;
 }
 
 export interface SentDelivery {

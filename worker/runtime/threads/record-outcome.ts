@@ -5,7 +5,16 @@ import { limits } from '../../../shared/limits.ts';
 import type { Causes, DeadLetter, Delivery, LogEntry } from '../../engine/engine.ts';
 import { causesJson } from './causes-json.ts';
 import { fieldsJson } from './fields-json.ts';
-import type { OutputColumns, QuietResult, RecordProblem, RecordResult, SentDeadLetter, SentDelivery, SentLogEntry } from './messages.ts';
+import type {
+  OutputColumns,
+  QuietResult,
+  RecordProblem,
+  RecordResult,
+  SentDeadLetter,
+  SentDelivery,
+  SentLogEntry,
+  SkippedOutputs,
+} from './messages.ts';
 
 /** Lines of a program's log that one record may send; more are counted in the last of them. */
 const LOG_LINES_MAX = 100;
@@ -32,6 +41,8 @@ export class RecordOutcome {
   /** Of the text of the outputs. */
   #chars = 0;
   #skipped = 0;
+  /** By stream and type. */
+  readonly #skippedBy = new Map<string, { -readonly [K in keyof SkippedOutputs]: SkippedOutputs[K] }>();
   #eventIndex = -1;
   events = 0;
   processed = 0;
@@ -139,7 +150,11 @@ export class RecordOutcome {
       problems: this.#problems,
       unreadable: this.unreadable,
       failure: this.#failure,
-      outputs: { ...this.#outputs, ...(this.#causes.length > 0 && { causes: this.#causes }), skipped: this.#skipped },
+      outputs: {
+        ...this.#outputs,
+        ...(this.#causes.length > 0 && { causes: this.#causes }),
+        ...{ skipped: this.#skipped, skippedBy: [...this.#skippedBy.values()] },
+      },
       deliveries: this.#deliveries,
       deadLetters: this.#deadLetters,
       log: this.#log,
@@ -180,7 +195,7 @@ export class RecordOutcome {
     this.#chars = 0;
     for (let at = from; at < time.length; at++) this.#chars += sizeOf(at);
     for (; this.#chars > limits.requestOutputCharsMax; from++) this.#chars -= sizeOf(from);
-    this.#skipped += from;
+    this.#countSkipped(from);
     this.#causes = this.#causes.slice(from);
     this.#outputs = {
       stream: stream.slice(from),
@@ -191,11 +206,27 @@ export class RecordOutcome {
       fields: fields.slice(from),
     };
   }
+
+  #countSkipped(upTo: number): void {
+    this.#skipped += upTo;
+    const { stream: streams, type: types } = this.#outputs;
+    let known: { readonly stream: number; readonly type: string; count: number } | undefined;
+    for (let at = 0; at < upTo; at++) {
+      const stream = streams[at] as number;
+      const type = types[at] as string;
+      if (known?.stream !== stream || known.type !== type) {
+        const key = `${stream} ${type}`;
+        known = this.#skippedBy.get(key) ?? { stream, type, count: 0 };
+        this.#skippedBy.set(key, known);
+      }
+      known.count++;
+    }
+  }
 }
 
 type Growing<T> = { -readonly [K in keyof T]-?: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
-function emptyColumns(): Growing<Omit<OutputColumns, 'skipped' | 'causes'>> {
+function emptyColumns(): Growing<Omit<OutputColumns, 'skipped' | 'skippedBy' | 'causes'>> {
   return { stream: [], type: [], time: [], event: [], ordinal: [], fields: [] };
 }
 
@@ -211,7 +242,7 @@ const nothing: Omit<RecordResult, 'slot' | 'sequence' | 'durationUs' | 'restMs'>
   problems: [],
   unreadable: null,
   failure: null,
-  outputs: { ...emptyColumns(), skipped: 0 },
+  outputs: { ...emptyColumns(), skipped: 0, skippedBy: [] },
   deliveries: [],
   deadLetters: [],
   log: [],
