@@ -64,6 +64,19 @@ export const coordinatorFaults: readonly Fault[] = [
     },
   },
   {
+    // What waited for it is there at once when it goes on, and must not cost the leader its place.
+    name: 'stop a follower',
+    rows: [6],
+    run: async (arena, recovers) => {
+      const follower = await arena.follower();
+      arena.note(`SIGSTOP ${follower.name}, which follows`);
+      follower.stop();
+      recovers();
+      await arena.pause(1_000, 15_000);
+      follower.resume();
+    },
+  },
+  {
     name: 'hand leadership over',
     rows: [45],
     run: async (arena) => {
