@@ -335,6 +335,22 @@ describe('branches', () => {
       15:75 E081 branch \`a\` is given twice"
     `);
   });
+
+  test('have one name each, also one in the other', () => {
+    expect(
+      problems(`${events}stream S = Tick.fork(a: .fork(a: .emit(price)), b: .fork(c: .fork(b: .emit(price))))`),
+    ).toMatchInlineSnapshot(`
+      "15:31 E081 branch \`a\` is given twice
+      15:67 E081 branch \`b\` is given twice"
+    `);
+  });
+
+  test('are not called as what comes too late', () => {
+    expect(problems(`${events}stream S = Tick.fork(late: .emit(price), a: .fork(late: .emit(price)))`)).toMatchInlineSnapshot(`
+      "15:22 E081 a branch cannot be called \`late\`: \`S.late\` is what comes too late
+      15:51 E081 a branch cannot be called \`late\`: \`S.late\` is what comes too late"
+    `);
+  });
 });
 
 describe('names that ended', () => {
