@@ -117,7 +117,7 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
-    this.#stream.fail(error, row, operator);
+    this.#stream.fail(error, row, operator ?? this.#operator);
   }
 
   suppressed(count = 1): void {
