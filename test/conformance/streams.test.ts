@@ -103,6 +103,23 @@ describe('fields', () => {
       'S {"A_k":1,"A_x":1,"B_k":1,"B_y":2}',
     ],
     [
+      'emit() gives null for the declared fields of a side that is missing',
+      'event A: k: int, x: int\nevent B: k: int, y: int\nstream S = left_join(A, B).on(A.k == B.k).window(1s).emit()\nstream L = left_join(A, B).on(A.k == B.k).window(1s)\nstream R = L.where(B_k is null).emit()\nstream F = full_join(A, B).on(A.k == B.k).window(1s).emit()',
+      '@0s A { k: 1, x: 2 }\n@5s B { k: 2, y: 3 }',
+      'S {"A_k":1,"A_x":2,"B_k":null,"B_y":null}',
+      'R {"A_k":1,"A_x":2,"B_k":null,"B_y":null}',
+      'F {"A_k":1,"A_x":2,"B_k":null,"B_y":null}',
+      'F {"A_k":null,"A_x":null,"B_k":2,"B_y":3}',
+    ],
+    [
+      'and of steps that took nothing',
+      'event A: k: int\nevent B: k: int, y: int\nevent C: k: int\nstream S = A as a -> B? as b -> C as c .within(5s).emit()\nstream O = A as a -> (B as b OR C as c) .within(5s).emit()\nstream K = A as a -> B* as b -> C as c .within(5s).emit()',
+      '@0s A { k: 1 }\n@1s C { k: 2 }',
+      'S {"a_k":1,"b_k":null,"b_y":null,"c_k":2,"match_duration_ms":1000}',
+      'O {"a_k":1,"b_k":null,"b_y":null,"c_k":2,"match_duration_ms":1000}',
+      'K {"a_k":1,"b_k":null,"b_y":null,"c_k":2,"match_duration_ms":1000}',
+    ],
+    [
       'emit() behind select',
       'event A: k: int, x: int\nevent B: k: int, y: int\nstream S = join(A, B).on(A.k == B.k).window(5s).select(v: x + y).emit()',
       '@0 A { k: 1, x: 1 }\n@1 B { k: 1, y: 2 }',

@@ -7,6 +7,7 @@ import type { CheckContext } from '../context.ts';
 import { lowerBool } from '../lower.ts';
 import type { JoinSideBinding, RowShape } from '../scope.ts';
 import { joinScope, openShape, recordShape, unionShape } from '../scopes.ts';
+import { fieldNamesOf } from '../shapes.ts';
 import { countFields } from './field-count.ts';
 import { type Input, inputNames, lowerSourceInput } from './inputs.ts';
 import { onSide, splitCondition } from './join-condition.ts';
@@ -48,6 +49,7 @@ export function lowerJoin(source: JoinSource, operators: readonly OperatorCall[]
   const sides = inputs.map(({ plan }, index) => ({
     name: bindings[index]?.name ?? plan.name,
     input: plan,
+    fieldNames: source.join === 'join' ? [] : fieldNamesOf(bindings[index]?.shape),
     keys: parts.keys.map((key) => key[index] as PlanExpression),
   }));
   const join = { kind: 'join', join: kinds[source.join], sides, residual: parts.residual, ...bound } as const;

@@ -19,6 +19,7 @@ import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
 import type { AliasBinding, RowShape, StepNames } from '../../scope.ts';
 import { openShape } from '../../scopes.ts';
+import { fieldNamesOf } from '../../shapes.ts';
 import { positionOf, reportUnknownOperator } from '../chain.ts';
 import { resolveInput } from '../inputs.ts';
 import { lowerLog, lowerPrint, lowerTap } from '../operators/effects.ts';
@@ -165,6 +166,7 @@ function buildStep(step: StepElement, place: Place): Built {
   const plan: StepPlan = {
     slot,
     alias,
+    fieldNames: alias === null || step.negated ? [] : fieldNamesOf(shape),
     input: input?.plan ?? unresolved,
     negated: step.negated,
     min,
