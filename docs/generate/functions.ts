@@ -28,6 +28,8 @@ export function functionsPage(): string {
     blocks: [
       'Functions can be called in every expression, `f(x, a)` or `x.f(a)`. Where the arguments cannot be used (`sqrt(-1)`, `to_int("abc")`) ' +
         'the result is null; an argument of a kind that the function cannot take is an evaluation failure (see `.on_error`). ' +
+        'So is a text that is no rule to go by: a regular expression, a template, a pattern of times, a time zone or a network that ' +
+        'cannot be read. Where it is known before the program runs, the checker refuses it. ' +
         'A null argument makes the result null, but for the functions marked **sees null**. `T?` is a parameter that may be left out, ' +
         '`T..` one that may be repeated.',
       table(

@@ -87,6 +87,7 @@ describe('events and types', () => {
     ['E008 values', 'let a = b\nlet b = a', 'E008 1:5'],
     ['E033 extends', 'event A extends Nope: x: int', 'E033 1:17'],
     ['E033 late', 'stream S = Nope.late.emit()', 'E033 1:17'],
+    ['E081 time that goes back', 'stream S = A.emit(v: 1)\ntest "x":\n    at 0s A {}\n    advance -3s\n    expect S', 'E081 4:13'],
     ['E033 a name of an import', 'stream S = common.X.emit()', 'E033 1:12'],
     ['E062 a value of another type', 'let a: int = "x"', 'E062 1:14'],
     ['E062 results that do not fit', 'event R: v: int\nstream S: R = A.emit(v: "x")', 'E062 2:11'],

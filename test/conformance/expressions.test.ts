@@ -60,6 +60,8 @@ describe('null', () => {
       [null, null, null, null, null],
     ],
     ['an index out of range', '[[1][5], [1][-2], "ab"[7]]', [null, null, null]],
+    ['nor can an item be put there', '[set([1], 1, 5), set([1], -2, 5), set([1], -1, 5)]', [null, null, [5]]],
+    ['bounds in the wrong order', 'clamp(3, 5, 1)', null],
     ['a missing key of a map', '[{a: 1}.b, {a: 1}["b"]]', [null, null]],
   ]);
   runs([

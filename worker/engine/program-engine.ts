@@ -202,8 +202,7 @@ export class ProgramEngine implements Engine {
       },
       kernelOf: (one) => this.#fused?.kernelOf(one),
       addKernel: (one, kernel) => this.#kernels.set(one, kernel),
-      route: (origin) => this.#routes.of(origin),
-      branchRoute: (stream, branch) => this.#routes.ofBranch(stream, branch),
+      route: (origins) => this.#routes.ofAll(origins),
       declared: (type) => this.#records.get(type) ?? null,
       order: () => this.#arriving.order,
       noteLate: () => {

@@ -1,3 +1,5 @@
+import { isArray, type Value } from '../../events/value.ts';
+import type { Argument } from '../ast/nodes.ts';
 import { findConnector, findConnectorParameter } from '../connectors/table.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { EventPlan, FunctionPlan, Plan } from '../plan/plan.ts';
@@ -98,8 +100,25 @@ function checkParameters({ state, context }: Draft): void {
     symbol.plan = { ...symbol.plan, parameters: constantParameters(args, context.in(symbol.module), wordsOf) };
   }
   for (const symbol of state.table.contexts) {
-    symbol.plan = { ...symbol.plan, parameters: constantParameters(symbol.node.parameters, context.in(symbol.module)) };
+    symbol.plan = { ...symbol.plan, parameters: contextParameters(symbol.node.parameters, context.in(symbol.module)) };
   }
+}
+
+/** `cores: [0, 1]`, and nothing else. */
+function contextParameters(args: readonly Argument[], context: CheckContext): Map<string, Value> {
+  const values = constantParameters(args, context);
+  for (const { name, value, span } of args) {
+    if (name === null) continue;
+    const cores = values.get(name.text);
+    if (name.text !== 'cores') context.report('E080', span, `a context has no parameter \`${name.text}\``, 'its only one is `cores: [0]`');
+    else if (cores !== undefined && !isListOfCores(cores))
+      context.report('E081', value.span, '`cores` must be a list of whole numbers from 0 on', 'write `cores: [0, 1]`');
+  }
+  return values;
+}
+
+function isListOfCores(value: Value): boolean {
+  return isArray(value) && value.every((core) => Number.isInteger(core) && Number(core) >= 0);
 }
 
 function checkValues({ state }: Draft): void {

@@ -3,8 +3,9 @@ import type { Argument, Expression } from '../ast/nodes.ts';
 import type { CheckContext } from './context.ts';
 import { isResolved } from './expressions/fold.ts';
 import { expressionOf, lowerExpression, reportNoDuration } from './lower.ts';
+import type { NameScope } from './scope.ts';
 import { programScope } from './scopes.ts';
-import { unwrapped } from './walk.ts';
+import { unwrapped, walk } from './walk.ts';
 
 /** What a constant is for, and how to say that it is wrong. */
 export interface ConstantExpectation {
@@ -13,6 +14,8 @@ export interface ConstantExpectation {
   readonly what: string;
   /** Plain names that count as their own text: `align: first`. */
   readonly words?: readonly string[] | undefined;
+  /** What bare names mean in expressions that stand here and are evaluated for each row. */
+  readonly rows?: (() => NameScope) | undefined;
 }
 
 /**
@@ -22,11 +25,29 @@ export interface ConstantExpectation {
 export function requireConstant(node: Expression, context: CheckContext, expected: ConstantExpectation): Value | undefined {
   const word = wordOf(node, expected.words, context);
   if (word !== undefined) return word;
-  const lowered = lowerExpression(node, programScope(), context);
-  if (!isResolved(lowered)) return undefined;
-  if (lowered.kind === 'constant') return lowered.value;
+  if (!readsRow(node, expected.rows, context)) {
+    const lowered = lowerExpression(node, programScope(), context);
+    if (!isResolved(lowered)) return undefined;
+    if (lowered.kind === 'constant') return lowered.value;
+  }
   context.report(expected.code, node.span, `${expected.what} must be known before the program runs`, 'write a literal or a const');
   return undefined;
+}
+
+/** Whether it reads the row, which is there only when the program runs. A value of the program goes before a field of its name. */
+function readsRow(node: Expression, rows: (() => NameScope) | undefined, context: CheckContext): boolean {
+  if (rows === undefined) return false;
+  const isOfRow = (name: string): boolean => {
+    if (context.symbols.find('value', name)) return false;
+    const scope = rows();
+    return scope.meaning(name) !== undefined || scope.openField(name) !== null;
+  };
+  let found = false;
+  walk(node, (part) => {
+    found ||= part.kind === 'Name' && isOfRow(part.name);
+    return !found;
+  });
+  return found;
 }
 
 /** The word that stands bare, also one that reads like something else (`scram-sha-256`), or that is none and names nothing else either. */
@@ -39,15 +60,22 @@ function wordOf(node: Expression, words: readonly string[] | undefined, context:
 }
 
 /** A duration known before the program runs, in ms; else E061 (a plain number gets the hint to write a unit) and undefined. */
-export function constantDurationMs(node: Expression, context: CheckContext): number | undefined {
+export function constantDurationMs(node: Expression, context: CheckContext, rows?: () => NameScope): number | undefined {
+  if (readsRow(node, rows, context)) {
+    reportUnknownDuration(node, context);
+    return undefined;
+  }
   const lowered = lowerExpression(node, programScope(), context);
   if (!isResolved(lowered)) return undefined;
   if (lowered.kind === 'constant' && lowered.value instanceof Duration) return lowered.value.ms;
   const isDuration = lowered.type.kind === 'duration' || lowered.type.kind === 'any';
-  if (isDuration && lowered.kind !== 'constant') {
-    context.report('E061', node.span, 'a duration that is known before the program runs is needed here', 'write a literal or a const');
-  } else reportNoDuration(node, lowered, context);
+  if (isDuration && lowered.kind !== 'constant') reportUnknownDuration(node, context);
+  else reportNoDuration(node, lowered, context);
   return undefined;
+}
+
+function reportUnknownDuration(node: Expression, context: CheckContext): void {
+  context.report('E061', node.span, 'a duration that is known before the program runs is needed here', 'write a literal or a const');
 }
 
 /**

@@ -131,6 +131,16 @@ export function matchShape(bindings: readonly AliasBinding[], last: readonly Row
   };
 }
 
+/** The names of the fields of a shape. The list is that of all that have these fields. */
+export function fieldNamesOf(shape: RowShape | undefined): readonly string[] {
+  if (shape === undefined) return [];
+  const names = knownNames.get(shape.fields) ?? shape.fields.map(({ name }) => name);
+  knownNames.set(shape.fields, names);
+  return names;
+}
+
+const knownNames = new WeakMap<RowShape['fields'], readonly string[]>();
+
 /** `<name>_<field>` for all fields of all. */
 export function qualifiedFields(parts: readonly NamedShape[]): readonly FieldType[] {
   return parts.flatMap(({ name, shape }) => shape.fields.map((field) => ({ ...field, name: `${name}_${field.name}`, optional: true })));

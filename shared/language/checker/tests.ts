@@ -100,6 +100,7 @@ function stepPlan(step: TestStep, names: KnownNames, context: CheckContext): Tes
   switch (step.kind) {
     case 'TestAdvance': {
       const byMs = constantDurationMs(step.by, context);
+      if (byMs !== undefined && byMs < 0) context.report('E081', step.by.span, 'time does not go back: advance by at least 0s');
       return byMs === undefined ? undefined : { kind: 'advance', byMs, origin };
     }
     case 'TestEvent': {

@@ -200,7 +200,7 @@ const set = defineFunction({
   category: 'collection',
   parameters: [listOrMap('container'), oneOf<string | number>('key', STR, INT), any('value')],
   result: (args) => withElement(args[0], args[2] ?? ANY),
-  summary: 'The array with another item at an index it has, or the map with a key set.',
+  summary: 'The array with another item at an index, null where it has none there; or the map with a key set.',
   examples: [
     { code: 'set({a: 1}, "b", 2)', result: '{a: 1, b: 2}' },
     { code: 'set([1, 2], -1, 5)', result: '[1, 5]' },
@@ -225,10 +225,11 @@ function withEntry(map: ValueMap, key: string | number, value: Value): ValueMap 
   return new Map(map).set(key, value);
 }
 
-function withItem(items: ValueArray, key: string | number, value: Value): ValueArray {
+/** Null when there is no such item. */
+function withItem(items: ValueArray, key: string | number, value: Value): ValueArray | null {
   if (typeof key !== 'number') throw new EvaluationError(`set: expected int as index of an array, found ${kindOf(key)}`);
   const at = key < 0 ? key + items.length : key;
-  if (at < 0 || at >= items.length) throw new EvaluationError(`set: index ${key} is outside an array of ${items.length} items`);
+  if (at < 0 || at >= items.length) return null;
   makeWith(items, value, items.length);
   const changed = items.slice();
   changed[at] = value;

@@ -59,6 +59,8 @@ export interface Accumulator {
    * the call gives none (`count()`), the value is `true`. Each class has its own, so that a call from one place is direct.
    */
   addOne(value: Value, time: number, order: number): void;
+  /** Throws where `addOne` would on a value that is not null, and changes nothing. Absent where no kind is refused. */
+  require?(value: Value): void;
   result(window: AggregateWindow): Value;
   /** The same for a reader that keeps none of it: it may change when more is added. Absent where `result` never costs a copy. */
   resultInPassing?(): Value;

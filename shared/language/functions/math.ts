@@ -2,7 +2,7 @@ import { Duration, isArray, type Value } from '../../events/value.ts';
 import { ANY, arrayOf, DURATION, FLOAT, INT, STR, TIMESTAMP, type Type } from '../plan/types.ts';
 import { duration } from './arithmetic.ts';
 import { always, commonType, defineFunction, int, itemOf, NUMBER, number, oneOf, optional, quantity, sameAs, variadic } from './define.ts';
-import { EvaluationError, type FunctionDescriptor, type FunctionExample } from './descriptor.ts';
+import type { FunctionDescriptor, FunctionExample } from './descriptor.ts';
 import { type Direction, extremeOf } from './extremes.ts';
 import { finite, roundHalfAway } from './numbers.ts';
 
@@ -191,13 +191,13 @@ const clamp = defineFunction({
   category: 'math',
   parameters: [quantity('x'), quantity('low'), quantity('high')],
   result: commonType,
-  summary: 'x, or the nearer of the two bounds when x lies outside them.',
+  summary: 'x, or the nearer of the two bounds when x lies outside them; null when the lower bound is above the upper one.',
   examples: [
     { code: 'clamp(12, 0, 10)', result: '10' },
     { code: 'clamp(30s, 1m, 5m)', result: '1m' },
   ],
   evaluate: (x, low, high) => {
-    if (extremeOf('clamp', [low, high], -1) !== low) throw new EvaluationError('clamp: the lower bound is above the upper one');
+    if (extremeOf('clamp', [low, high], -1) !== low) return null;
     return extremeOf('clamp', [extremeOf('clamp', [x, low], 1), high], -1);
   },
 });

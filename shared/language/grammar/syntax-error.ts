@@ -274,6 +274,8 @@ function beforeHint({ before, startsLine, token, rule, wanted, expected }: HintI
 
 function signHint({ token, before, after, wanted, expected, rule }: HintInput): string | undefined {
   const behind = expected.some(({ description }) => description === 'an operator');
+  const field = /\.(?:emit|select|aggregate|trend_aggregate)(?: +as +\w+ *)?\((?:[^()]*,)?\s*(\w+)\s*$/.exec(before)?.[1];
+  if (token === '=' && behind && field !== undefined) return `a field is given with a colon: \`${field}: ..\``;
   if (token === '=' && behind) return rule === 'ExpressionLine' ? 'to assign write `:=`, to compare `==`' : 'to compare write `==`';
   if (token === ':=') return 'a name is assigned with `:=` at the start of a statement only';
   if (token === '=' && rule === 'FunctionHead') return 'parameters have no default values';

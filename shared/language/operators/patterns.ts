@@ -97,7 +97,7 @@ export const patternOperators: readonly OperatorDescriptor[] = [
     parameters: [],
     summary: 'One match per captured event of the closure, growing',
     description:
-      'The default when the closure ends the pattern. With two closures it acts on the first. Not together with `.after_match(skip_past_last)` (E021).',
+      'The default when the closure ends the pattern. With several closures it acts on the one that ends the pattern, or where none does on the first. Not together with `.after_match(skip_past_last)` (E021).',
     example: {
       program: `${events}stream Growing = A -> B+ as b\n    .within(1m)\n    .each()\n    .emit(n: count(b))\n`,
       events: 'A { k: 1 }\nB { k: 1 }\nB { k: 2 }\n',

@@ -37,7 +37,7 @@ export const sourceOperators: readonly OperatorDescriptor[] = [
     ],
     summary: 'Says which events of a join are partners',
     description:
-      'At least one equality between the sides (`A.k == B.k`) for each further side; what remains is a residual condition. Several `.on` are joined by `and`.',
+      'Equalities between the sides (`A.k == B.k`) that reach all of them are the key; what remains is tested on every pair, and without a key every pair is. Several `.on` are joined by `and`.',
     example: {
       program:
         'event Order:\n    id: int\n\nevent Payment:\n    order: int\n    amount: float\n\nstream Paid = join(Order, Payment)\n    .on(Order.id == Payment.order)\n    .window(1m)\n    .emit(id: Order.id, amount: Payment.amount)\n',

@@ -12,7 +12,7 @@ export const structureOperators: readonly OperatorDescriptor[] = [
     rest: { kind: 'chain', form: 'named', min: 1, summary: '`name: .op().op()`' },
     summary: 'Continues in several branches',
     description:
-      'Every branch sees every event; their results are results of the stream, in written order. `S.name` as a source names one branch.',
+      'Every branch sees every event; their results go on in written order. `S.name` as a source names one branch, also where operators follow or the fork stands in a branch. A name stands once in a stream.',
     example: {
       program: `${tick}stream Sides = Tick\n    .fork(dear: .where(price > 50).emit(dear: symbol), cheap: .where(price < 10).emit(cheap: symbol))\n`,
       events: 'Tick { symbol: "A", price: 60 }\nTick { symbol: "B", price: 5 }\n',

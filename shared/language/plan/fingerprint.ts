@@ -13,8 +13,8 @@ const POSITIONS: FingerprintNames = {
   stream: (index) => `stream ${index}`,
 };
 
-/** Where a thing stands and how it was written say nothing about what it means. */
-const LEFT_OUT = new Set(['origin', 'text', 'fingerprint']);
+/** Where a thing stands and how it was written say nothing about what it means, nor does what follows from the types. */
+const LEFT_OUT = new Set(['origin', 'text', 'fingerprint', 'fieldNames']);
 
 /**
  * Identity of a piece of a plan: 26 hex digits, equal for equal meaning. Keys of objects count without their order, those of

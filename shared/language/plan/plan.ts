@@ -177,6 +177,8 @@ export interface JoinSourcePlan {
 export interface JoinSide {
   readonly name: string;
   readonly input: InputPlan;
+  /** Fields that its rows have in any case, where a result may lack the side: they are null then. */
+  readonly fieldNames: readonly string[];
   /** Key parts in one order for all sides, evaluated on the side's row as the current row. Null keys never join. */
   readonly keys: readonly PlanExpression[];
 }
@@ -215,6 +217,8 @@ export interface PatternPlan {
 export interface StepPlan {
   readonly slot: number;
   readonly alias: string | null;
+  /** Fields that its events have in any case: they are null in a match without the step. */
+  readonly fieldNames: readonly string[];
   /** What a candidate comes from: an event type, a stream, `X.late`, a branch. */
   readonly input: InputPlan;
   readonly negated: boolean;

@@ -1,11 +1,22 @@
 import { keyOf } from '../../../shared/events/text.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
+import type { PlanExpression } from '../../../shared/language/plan/plan.ts';
 import type { Representation } from '../fusion/typed.ts';
+import type { Evaluate } from '../operators/row.ts';
 import { RowList } from './row-list.ts';
 import type { Waiting } from './waiting-row.ts';
 
 /** A key as the tables of generated code have it. */
 export type RawKey = number | string | boolean;
+
+/** Evaluates a part of a key. A duration that may meet numbers is its milliseconds, as one that is declared so. */
+export function keyPart(part: PlanExpression, evaluate: Evaluate): Evaluate {
+  if (part.type.kind !== 'any') return evaluate;
+  return (scope) => {
+    const value = evaluate(scope);
+    return value instanceof Duration ? value.ms : value;
+  };
+}
 
 /** What waits at one key. */
 export class JoinKey {

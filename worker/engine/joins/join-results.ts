@@ -22,7 +22,10 @@ export class JoinResults {
     const fields = new Map<string, Value>();
     let time = -Infinity;
     bound.forEach((row, side) => {
-      if (row === null) return;
+      if (row === null) {
+        for (const name of this.#plan.sides[side]?.fieldNames ?? []) fields.set(this.#nameOf(side, name), null);
+        return;
+      }
       for (const [name, value] of row.fields) fields.set(this.#nameOf(side, name), value);
       time = Math.max(time, row.time);
     });

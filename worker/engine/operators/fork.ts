@@ -18,9 +18,19 @@ const savedState = stateOf({
 export class Fork implements Operator {
   readonly holds: readonly WatermarkHold[];
   readonly #branches: readonly Chain[];
+  readonly #next: Next;
+  /** The end of a window is on its way through the branches. */
+  #isEnding = false;
 
   constructor(plan: ForkPlan, next: Next, environment: StreamEnvironment) {
-    this.#branches = plan.branches.map(({ name, operators }) => environment.branch(plan, name, operators, next));
+    this.#next = next;
+    const end: Next = {
+      process: (row) => next.process(row),
+      endWindow: (frame) => {
+        if (!this.#isEnding) next.endWindow(frame);
+      },
+    };
+    this.#branches = plan.branches.map(({ name, operators }) => environment.branch(plan, name, operators, end));
     this.holds = this.#branches.flatMap((branch) => branch.holds);
   }
 
@@ -28,8 +38,17 @@ export class Fork implements Operator {
     for (const branch of this.#branches) branch.process(row);
   }
 
+  /**
+   * What the branches make of a window is one window for what follows. A branch that waits for answers ends it by itself when it has
+   * them, also when they are there at once.
+   */
   endWindow(frame: WindowFrame): void {
-    for (const branch of this.#branches) branch.endWindow(frame);
+    for (const branch of this.#branches) {
+      this.#isEnding = branch.holds.length === 0;
+      branch.endWindow(frame);
+      this.#isEnding = false;
+    }
+    if (this.#branches.some(({ holds }) => holds.length === 0)) this.#next.endWindow(frame);
   }
 
   deadline(): number {

@@ -116,9 +116,11 @@ class MatchFields extends Map<string, Value> {
 }
 
 function* fieldsOf(plan: PatternPlan, captures: Captures, durationMs: number): Generator<readonly [string, Value]> {
-  for (const { alias, slot } of plan.steps) {
+  for (const { alias, slot, fieldNames } of plan.steps) {
     if (alias === null) continue;
-    for (const [name, value] of captures[slot]?.row.fields ?? []) yield [`${alias}_${name}`, value];
+    const capture = captures[slot] ?? null;
+    if (capture === null) for (const name of fieldNames) yield [`${alias}_${name}`, null];
+    else for (const [name, value] of capture.row.fields) yield [`${alias}_${name}`, value];
   }
   yield [DURATION, durationMs];
 }

@@ -117,7 +117,7 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
-    this.#stream.fail(error, row, operator);
+    this.#stream.fail(error, row, operator ?? this.#operator);
   }
 
   suppressed(count = 1): void {
@@ -209,18 +209,30 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   branch(fork: ForkPlan, name: string, operators: readonly OperatorPlan[], next: Next): Chain {
-    const end = fork === this.#stream.plan.operators.at(-1) ? this.#stream.branchEnd(name) : bothOf(this.#stream.branchEnd(name), next);
+    const around = branchesAround(fork, this.#stream.plan.operators);
+    const end = around === null ? heardBy(this.#stream.branchFollowers(name), next) : this.#stream.branchEnd([...around, name]);
     return new Chain(operators, end, this.#place.makeLink());
   }
 }
 
+/** The branches that a fork ends, from the outermost; null when operators follow before the stream has a result. */
+function branchesAround(fork: ForkPlan, operators: readonly OperatorPlan[]): readonly string[] | null {
+  const last = operators.at(-1);
+  if (last === fork) return [];
+  for (const branch of last?.kind === 'fork' ? last.branches : []) {
+    const around = branchesAround(fork, branch.operators);
+    if (around !== null) return [branch.name, ...around];
+  }
+  return null;
+}
+
 /** A branch that further operators follow: its followers take the row first. */
-function bothOf(first: Next, second: Next): Next {
+function heardBy(followers: (row: Row) => void, next: Next): Next {
   return {
     process: (row) => {
-      first.process(row);
-      second.process(row);
+      followers(row);
+      next.process(row);
     },
-    endWindow: (frame) => second.endWindow(frame),
+    endWindow: (frame) => next.endWindow(frame),
   };
 }

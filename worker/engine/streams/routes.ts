@@ -81,9 +81,8 @@ export class Routes {
     return route;
   }
 
-  /** Who takes the results of a stream or those of one of its branches. */
-  ofBranch(stream: number, branch: string): Route {
-    const route = [...this.of(`stream:${stream}`), ...this.of(`branch:${stream}:${branch}`)];
-    return route.sort((a, b) => a.stream - b.stream);
+  /** Who takes a row that comes out at several origins at once. */
+  ofAll(origins: readonly string[]): Route {
+    return origins.flatMap((origin) => this.of(origin)).sort((a, b) => a.stream - b.stream);
   }
 }

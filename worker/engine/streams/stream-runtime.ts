@@ -41,9 +41,8 @@ export interface ProgramRuntime {
   /** What takes the place of the operator or source of this plan in a fused program. */
   kernelOf(plan: object): KernelFactory | undefined;
   addKernel(plan: object, kernel: Kernel): void;
-  /** Who takes the rows of an origin. Known once every stream is made. */
-  route(origin: string): Route;
-  branchRoute(stream: number, branch: string): Route;
+  /** Who takes the rows of these origins. Known once every stream is made. */
+  route(origins: readonly string[]): Route;
   /** The declared type of this name. */
   declared(type: string): RecordType | null;
   /** Arrival number of the last external event. */
@@ -71,6 +70,7 @@ export class StreamRuntime {
   readonly recorder: ExplainRecorder | null;
   /** An operator that wants to know what the pattern at the head of the stream sees. */
   patternObserver: PatternObserver | null = null;
+  #lateRoute: Route | undefined;
 
   constructor(plan: StreamPlan, index: number, program: ProgramRuntime, counters: StreamCounters) {
     this.plan = plan;
@@ -79,7 +79,7 @@ export class StreamRuntime {
     this.counters = counters;
     this.clock = program.time.stream(index);
     this.recorder = program.isExplained ? new ExplainRecorder(plan, (expression) => program.backend.expression(expression)) : null;
-    this.end = this.#endAt(() => program.route(`stream:${index}`));
+    this.end = this.#endAt([`stream:${index}`]);
     this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression, null));
   }
 
@@ -89,9 +89,18 @@ export class StreamRuntime {
     return this.#labelSets;
   }
 
-  /** The end of one branch of a fork: a result of the stream that followers of the branch see too. */
-  branchEnd(branch: string): Next {
-    return this.#endAt(() => this.program.branchRoute(this.index, branch));
+  /** The end of branches, one in the other, that is the end of the stream: a result that followers of each branch see too. */
+  branchEnd(branches: readonly string[]): Next {
+    return this.#endAt([`stream:${this.index}`, ...branches.map((branch) => this.#branchOrigin(branch))]);
+  }
+
+  /** The end of a branch that is not the end of the stream: only its followers see the row. */
+  branchFollowers(branch: string): (row: Row) => void {
+    return this.#handOn([this.#branchOrigin(branch)]);
+  }
+
+  #branchOrigin(branch: string): string {
+    return `branch:${this.index}:${branch}`;
   }
 
   /** Under `.on_error(null)` a failure is counted for the operator and gives null; else it throws. */
@@ -111,7 +120,9 @@ export class StreamRuntime {
   late(row: Row | null): void {
     this.counters.late++;
     this.program.noteLate();
-    if (row !== null) this.program.queue.add(this.program.route(`late:${this.index}`), row);
+    if (row === null) return;
+    this.#lateRoute ??= this.program.route([`late:${this.index}`]);
+    this.program.queue.add(this.#lateRoute, row);
   }
 
   /** A failure that ends a row's way in this stream. `row` is null when time moved and no single row was at work. */
@@ -138,15 +149,22 @@ export class StreamRuntime {
     return { stream: this.plan.name, type: row.type, time: row.time, fields: row.fields, reason: error.message };
   }
 
-  #endAt(routeOf: () => Route): Next {
-    let route: Route | undefined;
+  #endAt(origins: readonly string[]): Next {
+    const handOn = this.#handOn(origins);
     return {
       process: (row) => {
         this.counters.eventsOut++;
-        route ??= routeOf();
-        this.program.queue.add(route, asResult(row));
+        handOn(row);
       },
       endWindow: () => undefined,
+    };
+  }
+
+  #handOn(origins: readonly string[]): (row: Row) => void {
+    let route: Route | undefined;
+    return (row) => {
+      route ??= this.program.route(origins);
+      this.program.queue.add(route, asResult(row));
     };
   }
 }

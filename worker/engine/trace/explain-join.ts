@@ -1,5 +1,6 @@
 import { durationText } from '../../../shared/events/time-text.ts';
 import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
+import { keyPart } from '../joins/join-key.ts';
 import { type Row, scopeOf } from '../operators/row.ts';
 import { type ConditionReader, judge } from './condition.ts';
 import { eventOf } from './explain-pattern.ts';
@@ -17,7 +18,7 @@ export interface JoinEvidence {
 
 /** The key of an event of one side; null when it has none and so never joins. */
 export function joinKeyText({ sides }: JoinSourcePlan, side: number, row: Row, reader: Pick<ConditionReader, 'evaluator'>): string | null {
-  const values = (sides[side]?.keys ?? []).map((key) => reader.evaluator(key)(scopeOf(row)));
+  const values = (sides[side]?.keys ?? []).map((key) => keyPart(key, reader.evaluator(key))(scopeOf(row)));
   return values.includes(null) ? null : keyText(values);
 }
 

@@ -38,7 +38,7 @@ export function isOrderSensitive(call: AggregateCall): boolean {
   return descriptorOf(call).create(call.constants).merge === undefined;
 }
 
-/** How much a call takes, the choosiest first: those that may refuse a value come before others, so that what they refuse changes nothing. */
+/** How much a call takes, the choosiest first: they are asked before others, and what one of them refuses changes nothing. */
 export function acceptanceRank(call: AggregateCall): number {
   const { takes } = descriptorOf(call);
   return takes === 'anything' ? 2 : takes === 'one_kind' ? 1 : 0;

@@ -2,9 +2,11 @@ import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Accumulator } from '../../../shared/language/functions/descriptor.ts';
 import type { AggregatePlan } from '../../../shared/language/plan/plan.ts';
+import { evaluationFailure } from '../evaluate/failure.ts';
 import type { OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Row, reusableScope } from '../operators/row.ts';
 import { acceptanceRank, descriptorOf, isOrderSensitive, type PreparedCall, prepareCall } from './aggregate-call.ts';
+import { HeldKinds, type Takers } from './held-kinds.ts';
 import { callsReadInPassing } from './passing-reads.ts';
 import type { Sample } from './sample.ts';
 import { SlidingAccumulators } from './sliding-accumulators.ts';
@@ -29,7 +31,7 @@ export class Aggregation {
   readonly #calls: readonly PreparedCall[];
   readonly #items: readonly PreparedItem[];
   readonly #environment: OperatorEnvironment;
-  /** Positions of the calls, those first that may refuse a value: what they refuse has then changed nothing. */
+  /** Positions of the calls, the choosiest first: what a failure says is what the first of them says. */
   readonly #order: readonly number[];
   /** Positions of the calls whose results nothing keeps. */
   readonly #inPassing: ReadonlySet<number>;
@@ -40,10 +42,10 @@ export class Aggregation {
     this.#calls = plan.calls.map((call) => prepareCall(call, environment));
     this.#items = plan.items.map((item) => prepareItem(item, environment));
     this.#inPassing = callsReadInPassing(plan);
-    this.isOrderSensitive = plan.calls.some(isOrderSensitive);
-    this.followsTime = this.isOrderSensitive || plan.calls.some((call) => descriptorOf(call).followsTime === true);
     const ranks = plan.calls.map(acceptanceRank);
     this.#order = ranks.map((_, position) => position).sort((a, b) => (ranks[a] as number) - (ranks[b] as number) || a - b);
+    this.isOrderSensitive = plan.calls.some(isOrderSensitive);
+    this.followsTime = this.isOrderSensitive || plan.calls.some((call) => descriptorOf(call).followsTime === true);
   }
 
   sample(row: Row, order: number): Sample {
@@ -59,12 +61,39 @@ export class Aggregation {
   accumulators(): Accumulators {
     const states: Accumulator[] = [];
     for (const call of this.#calls) states.push(call.descriptor.create(call.constants));
-    return new Accumulators(states, this.#order, this.#inPassing);
+    return new Accumulators(states, this.#inPassing);
   }
 
   /** `isByTime`: samples are read in order of their time, else as they were added. */
   sliding(isByTime: boolean): SlidingAccumulators {
-    return new SlidingAccumulators(this.#calls, this.#order, isByTime);
+    return new SlidingAccumulators(this.#calls, isByTime);
+  }
+
+  /** For samples that are held. */
+  kinds(): HeldKinds {
+    return new HeldKinds(this.#calls);
+  }
+
+  /**
+   * The sample of a row as all of these can take it, before any of them does. Under `.on_error(null)` what a call refuses is null for it,
+   * and a failure is counted. @throws EvaluationError else on a value that an aggregate cannot take
+   */
+  taken(sample: Sample, row: Row, takers: readonly Takers[]): Sample {
+    let inputs: (Value | undefined)[] | null = null;
+    for (const position of this.#order) {
+      const input = sample.inputs[position];
+      if (input === undefined || input === null) continue;
+      try {
+        for (const taker of takers) taker.require(position, input);
+      } catch (thrown) {
+        const failure = evaluationFailure(thrown);
+        if (this.#environment.stream.onError !== 'null') throw failure;
+        this.#environment.fail(failure, row, null);
+        inputs ??= [...sample.inputs];
+        inputs[position] = null;
+      }
+    }
+    return inputs === null ? sample : { ...sample, inputs };
   }
 
   /** The row that a window gives. */
@@ -97,28 +126,29 @@ export class Aggregation {
     const states = saved as ValueArray;
     return new Accumulators(
       this.#calls.map((call, i) => call.descriptor.load(call.constants, states[i] ?? null)),
-      this.#order,
       this.#inPassing,
     );
   }
 }
 
 /** The running state of all calls over one window and key. */
-export class Accumulators {
+export class Accumulators implements Takers {
   readonly #states: readonly Accumulator[];
-  readonly #order: readonly number[];
   readonly #inPassing: ReadonlySet<number>;
 
-  /** `order`: positions in the order in which a sample is added. `inPassing`: of those whose results nothing keeps. */
-  constructor(states: readonly Accumulator[], order: readonly number[], inPassing: ReadonlySet<number>) {
+  /** `inPassing`: positions of those whose results nothing keeps. */
+  constructor(states: readonly Accumulator[], inPassing: ReadonlySet<number>) {
     this.#states = states;
-    this.#order = order;
     this.#inPassing = inPassing;
   }
 
-  /** @throws EvaluationError on a value that an aggregate cannot take. */
+  require(position: number, value: Value): void {
+    this.#states[position]?.require?.(value);
+  }
+
+  /** A sample that they take. */
   add({ inputs, time, order }: Sample): void {
-    for (const position of this.#order) {
+    for (let position = 0; position < inputs.length; position++) {
       const input = inputs[position];
       if (input !== undefined) (this.#states[position] as Accumulator).addOne(input, time, order);
     }

@@ -3,6 +3,7 @@ import type { Row } from '../operators/row.ts';
 import { anyValue, list, mapOf, number, record, type Saved, stateOf, text } from '../state/codec.ts';
 import { savedRow, saveRow } from '../state/saved-row.ts';
 import type { Aggregation, ResultOrigin } from './aggregation.ts';
+import type { HeldKinds } from './held-kinds.ts';
 import { type Sample, savedSample } from './sample.ts';
 import type { SlidingAccumulators } from './sliding-accumulators.ts';
 import { lastCause } from './window-result.ts';
@@ -53,15 +54,29 @@ export class TimeRing {
   /** How many of the samples, from the oldest on, are in the sliding accumulators. */
   #taken = 0;
   #sequence = 0;
+  /** Of all samples; where those of some windows are of other kinds than those of others, of some. */
+  readonly #kinds: HeldKinds;
+  #areMixed = false;
 
   constructor(last: Row, start: number, aggregation: Aggregation, isByTime: boolean) {
     this.last = last;
     this.start = start;
     this.#aggregation = aggregation;
     this.#isByTime = isByTime;
+    this.#kinds = aggregation.kinds();
   }
 
+  /** The sample as all windows from `start` to `end` take it. @throws EvaluationError on a value that an aggregate cannot take */
+  taken(sample: Sample, row: Row, start: number, end: number): Sample {
+    if (!this.#areMixed && this.#kinds.takes(sample)) return sample;
+    const kinds = this.#aggregation.kinds();
+    for (const other of this.between(start, end)) kinds.add(other);
+    return this.#aggregation.taken(sample, row, [kinds]);
+  }
+
+  /** A sample that its windows take. */
   add(sample: TimedSample): void {
+    this.#note(sample);
     const at = this.#countBefore(sample.time, true);
     if (at === this.#samples.length) {
       this.#samples.push(sample);
@@ -70,6 +85,11 @@ export class TimeRing {
     this.#samples.splice(at, 0, sample);
     this.#isDisordered = true;
     if (at < this.#taken) this.#sliding = null;
+  }
+
+  #note(sample: Sample): void {
+    this.#areMixed ||= !this.#kinds.takes(sample);
+    this.#kinds.add(sample);
   }
 
   /** Undefined when nothing is held. */
@@ -147,6 +167,8 @@ export class TimeRing {
 
   dropBefore(time: number): void {
     const gone = this.#samples.splice(0, this.#countBefore(time, false));
+    for (const sample of gone) this.#kinds.remove(sample);
+    if (this.#samples.length === 0) this.#areMixed = false;
     for (const sample of gone.slice(0, this.#taken)) this.#sliding?.remove(sample, sample.sequence);
     this.#taken = Math.max(0, this.#taken - gone.length);
     if (gone.length > 0) this.#lookForDisorder(this.#isDisordered);
@@ -162,7 +184,10 @@ export class TimeRing {
 
   static load({ start, last, samples }: SavedRing, aggregation: Aggregation, isByTime: boolean): TimeRing {
     const ring = new TimeRing(last, start, aggregation, isByTime);
-    for (const { type, lastCause, sample } of samples) ring.#samples.push({ ...sample, type, lastCause, sequence: 0 });
+    for (const { type, lastCause, sample } of samples) {
+      ring.#samples.push({ ...sample, type, lastCause, sequence: 0 });
+      ring.#note(sample);
+    }
     ring.#lookForDisorder(true);
     return ring;
   }

@@ -29,7 +29,8 @@ export class WindowAggregate extends BasicOperator implements Operator {
 
   process(row: Row): void {
     const passed = this.#passed ?? { accumulators: this.#aggregation.accumulators(), first: row, last: row, count: 0 };
-    passed.accumulators.add(this.#aggregation.sample(row, passed.count));
+    const sample = this.#aggregation.sample(row, passed.count);
+    passed.accumulators.add(this.#aggregation.taken(sample, row, [passed.accumulators]));
     passed.last = row;
     passed.count++;
     this.#passed = passed;

@@ -6,6 +6,7 @@ import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import { anyValue, list, number, orNull, record, type Saved } from '../state/codec.ts';
 import { savedRow } from '../state/saved-row.ts';
 import { type Accumulators, Aggregation, unlessFailing } from './aggregation.ts';
+import type { HeldKinds, Takers } from './held-kinds.ts';
 import { type Sample, savedSample } from './sample.ts';
 import { byTime, type SlidingAccumulators } from './sliding-accumulators.ts';
 import { firstCause, frameAttributes, lastCause } from './window-result.ts';
@@ -41,6 +42,8 @@ export interface WindowContent {
   readonly rows: Arrival[] | null;
   readonly samples: Sample[] | null;
   readonly accumulators: Accumulators | null;
+  /** Beside samples. */
+  readonly kinds: HeldKinds | null;
   /** Beside samples that leave. */
   readonly sliding: SlidingAccumulators | null;
   /** Number of events held. */
@@ -74,6 +77,7 @@ export class WindowContents {
   readonly #takesOut: boolean;
   /** With `out_of_order` events are read in order of event time, else as they arrived. */
   readonly #isByTime: boolean;
+  readonly #nothingHeld: HeldKinds | null;
   readonly #next: Next;
 
   constructor(
@@ -89,6 +93,7 @@ export class WindowContents {
     this.#keepsRows = plan.aggregate === null || plan.predicates.length > 0;
     const isOrdered = this.#aggregation?.isOrderSensitive === true && (this.#isByTime || merges);
     this.#takesOut = takesOut;
+    this.#nothingHeld = this.#aggregation?.kinds() ?? null;
     this.#keepsSamples = this.#aggregation !== null && (takesOut || isOrdered);
   }
 
@@ -97,12 +102,38 @@ export class WindowContents {
     return this.#aggregation?.sample(row, order) ?? null;
   }
 
-  /** A content that holds its first event. @throws EvaluationError on a value that an aggregate cannot take. */
+  /**
+   * The sample as all these contents take it, before any of them does, and one that is empty. `makesRoom`: the oldest event leaves for
+   * it. @throws EvaluationError on a value that an aggregate cannot take
+   */
+  taken(sample: Sample | null, row: Row, contents: readonly WindowContent[], makesRoom = false): Sample | null {
+    if (sample === null || this.#aggregation === null) return sample;
+    const takers = contents.map(({ accumulators, kinds, samples }) =>
+      makesRoom && kinds !== null ? kinds.without(samples?.[0]) : (accumulators ?? kinds),
+    );
+    return this.#aggregation.taken(sample, row, (takers.length > 0 ? takers : [this.#nothingHeld]) as readonly Takers[]);
+  }
+
+  /** @throws EvaluationError when the values of two contents cannot be in one */
+  requireOne(a: WindowContent, b: WindowContent): void {
+    if (b.kinds !== null) a.kinds?.requireAll(b.kinds);
+    else if (b.accumulators !== null) this.#merged(a, b);
+  }
+
+  #merged(a: WindowContent, b: WindowContent): Accumulators | null {
+    if (a.accumulators === null || b.accumulators === null || this.#aggregation === null) return null;
+    const merged = this.#aggregation.load(a.accumulators.save());
+    merged.merge(b.accumulators);
+    return merged;
+  }
+
+  /** A content that holds its first event, which it takes. */
   begin(row: Row, order: number, sample: Sample | null): WindowContent {
     const content: WindowContent = {
       rows: this.#keepsRows ? [] : null,
       samples: this.#keepsSamples ? [] : null,
       accumulators: this.#aggregation !== null && !this.#keepsSamples ? this.#aggregation.accumulators() : null,
+      kinds: this.#kinds([]),
       sliding: this.#sliding([]),
       count: 0,
       firstOrder: order,
@@ -117,6 +148,13 @@ export class WindowContents {
     return content;
   }
 
+  #kinds(samples: readonly Sample[]): HeldKinds | null {
+    if (!this.#keepsSamples || this.#aggregation === null) return null;
+    const kinds = this.#aggregation.kinds();
+    for (const sample of samples) kinds.add(sample);
+    return kinds;
+  }
+
   #sliding(samples: readonly Sample[]): SlidingAccumulators | null {
     if (!this.#takesOut || this.#aggregation === null) return null;
     const sliding = this.#aggregation.sliding(this.#isByTime);
@@ -124,11 +162,12 @@ export class WindowContents {
     return sliding;
   }
 
-  /** @throws EvaluationError on a value that an aggregate cannot take: the event is then not held. */
+  /** An event that the content takes. */
   add(content: WindowContent, row: Row, order: number, sample: Sample | null): void {
     if (sample !== null) {
       if (content.samples !== null) content.samples.push(sample);
       else content.accumulators?.add(sample);
+      content.kinds?.add(sample);
       content.sliding?.add(sample);
     }
     content.rows?.push({ row, order });
@@ -144,7 +183,10 @@ export class WindowContents {
   dropOldest(content: WindowContent): void {
     const row = content.rows?.shift();
     const sample = content.samples?.shift();
-    if (sample !== undefined) content.sliding?.remove(sample);
+    if (sample !== undefined) {
+      content.kinds?.remove(sample);
+      content.sliding?.remove(sample);
+    }
     content.count--;
     const time = sample?.time ?? row?.row.time ?? Number.NaN;
     if (oldestTime(content) < time) content.disorder--;
@@ -163,15 +205,17 @@ export class WindowContents {
       }
   }
 
-  /** One content of two: an event between them has made two sessions one. Takes over what the two held. */
+  /** One content of two that can be one: an event between them has made two sessions one. Takes over what the two held. */
   merge(a: WindowContent, b: WindowContent): WindowContent {
     const [first, second] = a.firstOrder <= b.firstOrder ? [a, b] : [b, a];
     const { last, lastOrder } = a.lastOrder >= b.lastOrder ? a : b;
     if (second.accumulators !== null) first.accumulators?.merge(second.accumulators);
+    const samples = first.samples && [...first.samples, ...(second.samples ?? [])].sort((x, y) => x.order - y.order);
     return {
       rows: first.rows && [...first.rows, ...(second.rows ?? [])].sort((x, y) => x.order - y.order),
-      samples: first.samples && [...first.samples, ...(second.samples ?? [])].sort((x, y) => x.order - y.order),
+      samples,
       accumulators: first.accumulators,
+      kinds: this.#kinds(samples ?? []),
       sliding: null,
       count: a.count + b.count,
       firstOrder: first.firstOrder,
@@ -242,6 +286,7 @@ export class WindowContents {
       rows: rows === null ? null : [...rows],
       samples: samples === null ? null : [...samples],
       accumulators: hasAccumulators ? this.#aggregation.load(calls) : null,
+      kinds: this.#kinds(samples ?? []),
       sliding: this.#sliding(samples ?? []),
       disorder: 0,
     };

@@ -26,7 +26,7 @@ import {
 } from './operators/windows.ts';
 import type { Lowered } from './program-streams.ts';
 import { isSetting } from './settings.ts';
-import { type Stage, withAdded } from './stage.ts';
+import { type Stage, scopeOf, withAdded } from './stage.ts';
 
 /** Operators that act on rows, by name. Those of sources, patterns and whole streams are taken out before. */
 const lowerings: Readonly<Record<string, LowerOperator>> = {
@@ -77,7 +77,8 @@ export function lowerChain({ calls, stage: start, partition, draft, context, inB
       refusePlace(node, descriptor, context);
       stage = withAdded(stage, { open: true });
     } else {
-      const call = bindArguments(node, descriptor, context);
+      const reached = stage;
+      const call = { ...bindArguments(node, descriptor, context), rows: () => scopeOf(reached) };
       const lowered = lower({ call, context, draft, stage, partition, before: plans, behind: calls.slice(index + 1), lowerChain });
       if (lowered.absorbsLast) plans.pop();
       plans.push(...lowered.plans);

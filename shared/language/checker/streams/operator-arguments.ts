@@ -7,6 +7,7 @@ import type { OperatorDescriptor, OperatorParameter } from '../../operators/desc
 import { constantDurationMs, requireConstant } from '../constants.ts';
 import type { CheckContext } from '../context.ts';
 import { durationHint, expressionOf } from '../lower.ts';
+import type { NameScope } from '../scope.ts';
 
 /** An operator call with its arguments sorted by the parameters they are for. */
 export interface BoundCall {
@@ -17,6 +18,8 @@ export interface BoundCall {
   readonly given: ReadonlyMap<string, Argument>;
   /** What the descriptor's `rest` takes, in written order. */
   readonly rest: readonly Argument[];
+  /** What bare names mean where the call stands. */
+  readonly rows?: () => NameScope;
 }
 
 /** Sorts the arguments of a call; reports unknown (E080), repeated (E081) and missing (E082) ones. */
@@ -108,7 +111,7 @@ export function expressionFor(call: BoundCall, name: string): Expression | undef
 /** A constant duration in ms, not negative; undefined when absent or wrong (E061). */
 export function durationFor(call: BoundCall, name: string, least: 'zero' | 'positive' = 'positive'): number | undefined {
   const node = expressionFor(call, name);
-  const ms = node && constantDurationMs(node, call.context);
+  const ms = node && constantDurationMs(node, call.context, call.rows);
   if (node === undefined || ms === undefined) return undefined;
   if (ms > 0 || (ms === 0 && least === 'zero')) return ms;
   call.context.report('E081', node.span, `\`${name}\` must be ${least === 'zero' ? 'at least 0s' : 'more than 0s'}`);
@@ -126,11 +129,11 @@ export function timerFor(call: BoundCall, name: string): number | undefined {
 /** A constant whole number of at least 1. */
 export function countFor(call: BoundCall, name: string): number | undefined {
   const node = expressionFor(call, name);
-  return node && countOf(node, name, call.context);
+  return node && countOf(node, name, call);
 }
 
-function countOf(node: Expression, name: string, context: CheckContext): number | undefined {
-  const value = requireConstant(node, context, { code: 'E081', what: `\`${name}\`` });
+function countOf(node: Expression, name: string, { context, rows }: BoundCall): number | undefined {
+  const value = requireConstant(node, context, { code: 'E081', what: `\`${name}\``, rows });
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
   context.report('E081', node.span, `\`${name}\` must be a whole number of at least 1`);
@@ -142,7 +145,7 @@ export type Size = { readonly kind: 'time'; readonly ms: number } | { readonly k
 
 export function sizeFor(call: BoundCall, name: string): Size | undefined {
   const node = expressionFor(call, name);
-  const value = node && requireConstant(node, call.context, { code: 'E081', what: `\`${name}\`` });
+  const value = node && requireConstant(node, call.context, { code: 'E081', what: `\`${name}\``, rows: call.rows });
   if (node === undefined || value === undefined) return undefined;
   if (value instanceof Duration && value.ms > 0) return { kind: 'time', ms: value.ms };
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return { kind: 'count', count: value };
@@ -202,7 +205,7 @@ interface Expected {
 /** A constant that satisfies `is`; E081 for any other. */
 export function constantFor<T extends Value>(call: BoundCall, name: string, { what, is }: Expected): T | undefined {
   const node = expressionFor(call, name);
-  const value = node && requireConstant(node, call.context, { code: 'E081', what: `\`${name}\`` });
+  const value = node && requireConstant(node, call.context, { code: 'E081', what: `\`${name}\``, rows: call.rows });
   if (node === undefined || value === undefined) return undefined;
   if (is(value)) return value as T;
   call.context.report('E081', node.span, `\`${name}\` must be ${what}`);

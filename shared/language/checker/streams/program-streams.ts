@@ -36,6 +36,8 @@ export interface StreamDraft {
   readonly symbol: StreamSymbol;
   /** Branches of its forks, for `S.name`. */
   readonly branches: Map<string, BranchResult>;
+  /** Their names, also of those that are not lowered yet. */
+  readonly branchNames: Set<string>;
 }
 
 /** Operators, and what the rows behind them are. */

@@ -21,7 +21,7 @@ import { canFit } from './operators/rows.ts';
 import { partitionPlan, resolvePartition } from './partition.ts';
 import { buildElements } from './patterns/elements.ts';
 import { lowerTrendAggregate } from './patterns/trends.ts';
-import type { BranchResult, Lowered, ProgramStreams, StreamDraft, StreamResult } from './program-streams.ts';
+import type { Lowered, ProgramStreams, StreamDraft, StreamResult } from './program-streams.ts';
 import { RepeatedStreams } from './repeated-streams.ts';
 import { sourceRegistry } from './source-bindings.ts';
 import { givenShape, type Stage, scopeOf, typeOfShape } from './stage.ts';
@@ -74,10 +74,14 @@ function operatorsIn(operators: readonly OperatorCall[]): number {
   return count;
 }
 
+function newDraft(symbol: StreamSymbol, program: ProgramStreams, context: CheckContext): StreamDraft {
+  return { context, program, symbol, branches: new Map(), branchNames: new Set() };
+}
+
 function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckContext): StreamResult {
   const context = root.in(symbol.module);
   refuseLongChain(symbol, context);
-  const draft: StreamDraft = { context, program, symbol, branches: new Map<string, BranchResult>() };
+  const draft = newDraft(symbol, program, context);
   const start = lowerSource(draft);
   const { partition, time, onError } = start.settings;
   checkTimeField(start, context);
@@ -197,7 +201,7 @@ function checkUnusedPatterns(program: ProgramStreams, root: CheckContext): void 
     if (used) continue;
     const context = root.in(module);
     const symbol: StreamSymbol = { kind: 'stream', name, node: asStream(node), source, module, index: -1, used: true };
-    buildElements(node.pattern.body, { context, program, symbol, branches: new Map() }, context);
+    buildElements(node.pattern.body, newDraft(symbol, program, context), context);
   }
 }
 

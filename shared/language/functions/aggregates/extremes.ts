@@ -29,6 +29,10 @@ class ExtremeAccumulator implements Accumulator {
     } else if (value !== null && beats(this.#name, value, best, this.#direction)) this.#best = value;
   }
 
+  require(value: Value): void {
+    if (typeof value !== 'number' || typeof this.#best !== 'number') beats(this.#name, value, this.#best, this.#direction);
+  }
+
   merge(other: Accumulator): void {
     requireSame(other instanceof ExtremeAccumulator);
     this.addOne(other.#best);
@@ -119,6 +123,10 @@ class TopAccumulator implements Accumulator {
     if (position >= this.#size) return;
     this.#values.splice(position, 0, value);
     if (this.#values.length > this.#size) this.#values.pop();
+  }
+
+  require(value: Value): void {
+    beats('top', value, this.#values[0] ?? null, 1);
   }
 
   /** Behind every value that is not smaller. */

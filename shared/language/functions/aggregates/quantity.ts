@@ -30,6 +30,16 @@ export abstract class Quantities implements Accumulator {
     this.addOne(args[0] ?? null);
   }
 
+  require(value: Value): void {
+    if (value instanceof Duration) this.#requireUnit('duration');
+    else if (typeof value === 'number') this.#requireUnit('number');
+    else throw this.#unexpected(kindOf(value));
+  }
+
+  #requireUnit(unit: Unit): void {
+    if (this.unit !== null && this.unit !== unit) throw this.#unexpected(unit);
+  }
+
   /** The number that a value stands for, which is not null. */
   protected read(value: Value): number {
     const isDuration = value instanceof Duration;
@@ -39,7 +49,7 @@ export abstract class Quantities implements Accumulator {
   }
 
   protected takeUnit(unit: Unit): void {
-    if (this.unit !== null && this.unit !== unit) throw this.#unexpected(unit);
+    this.#requireUnit(unit);
     this.unit = unit;
   }
 

@@ -116,6 +116,7 @@ function stepPlan(type: string, slot: number, options: StepOptions): StepPlan {
   return {
     slot,
     alias: options.as ?? null,
+    fieldNames: [],
     input: { name: type, from: options.from ?? inputOf(type).from, operators: [] },
     negated: options.not ?? false,
     min,

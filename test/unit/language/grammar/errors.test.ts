@@ -11,6 +11,27 @@ describe('a syntax error', () => {
     `);
   });
 
+  it('says how a field is given', () => {
+    expect(errorsOf('stream X = A.emit(x = v)')).toMatchInlineSnapshot(`
+      "t.vpl:1:21: error E000: unexpected \`=\`; expected \`,\` or \`)\`
+       1 | stream X = A.emit(x = v)
+         |                     ^
+         = hint: a field is given with a colon: \`x: ..\`"
+    `);
+    expect(errorsOf('stream X = A.emit as T (x: 1, y = v)')).toMatchInlineSnapshot(`
+      "t.vpl:1:33: error E000: unexpected \`=\`; expected \`,\` or \`)\`
+       1 | stream X = A.emit as T (x: 1, y = v)
+         |                                 ^
+         = hint: a field is given with a colon: \`y: ..\`"
+    `);
+    expect(errorsOf('stream X = A.emit(x: (y = v))')).toMatchInlineSnapshot(`
+      "t.vpl:1:25: error E000: unexpected \`=\`; expected \`)\`
+       1 | stream X = A.emit(x: (y = v))
+         |                         ^
+         = hint: to compare write \`==\`"
+    `);
+  });
+
   it('names the unexpected token and what was expected', () => {
     const texts = [
       'stream X = A.where(price > )',

@@ -73,6 +73,11 @@ export class AggregateColumns {
     return !this.#isShared;
   }
 
+  /** Some call takes values of some kinds alone, and it is not known of which kind they are. */
+  get isChoosy(): boolean {
+    return this.#choosy.length > 0;
+  }
+
   #form(call: AggregateCall, position: number): CallForm {
     this.#position = position;
     const { numbers } = descriptorOf(call);
@@ -116,9 +121,9 @@ export class AggregateColumns {
     return column;
   }
 
-  /** By the acceptance rank of its aggregate, then as written. */
+  /** By how choosy its aggregate is here, then as written. */
   #rankOf(call: AggregateCall): number {
-    return acceptanceRank(call) * 1_000_000 + this.#position;
+    return (this.#takesAll(call) ? 2 : acceptanceRank(call)) * 1_000_000 + this.#position;
   }
 
   /** Statements that make a slot that of a window without events. */
@@ -134,12 +139,26 @@ export class AggregateColumns {
     return this.#columns.filter((column) => !covered.has(column));
   }
 
-  /** Statements that take the inputs in; those that may refuse a value come first. */
+  /** Those that may refuse a value, in the order in which they are asked. */
+  get #choosy(): readonly ObjectCall[] {
+    const choosy = this.objects.filter(({ call, value }) => value?.as === 'value' && descriptorOf(call).takes !== 'anything');
+    return choosy.sort((a, b) => a.rank - b.rank);
+  }
+
+  /** A single one refuses a value before anything has changed; several are asked first whether they take theirs. */
+  #printRequire({ slot }: TakingNames): string {
+    const asked: ObjectCall[] = [];
+    for (const one of this.#choosy) if (!asked.some((other) => isAsChoosy(other, one))) asked.push(one);
+    if (asked.length < 2) return '';
+    return asked.map(({ objects, value }) => `if(${value?.parameter}!==null)${objects}[${slot}].require(${value?.parameter});`).join('');
+  }
+
+  /** Statements that take the inputs in, all of them or none. */
   printAdd(names: TakingNames): string {
     const columns = this.#steps.map((column) => ({ rank: column.rank, text: this.#printColumn(column, column.add, names) }));
     const objects = this.objects.map((object) => ({ rank: object.rank, text: this.#printObject(object, 'addOne', names) }));
     const parts = [...columns, ...objects].sort((a, b) => a.rank - b.rank);
-    return parts.map(({ text }) => text).join('');
+    return this.#printRequire(names) + parts.map(({ text }) => text).join('');
   }
 
   /** Statements that take the inputs of the oldest row out again. */
@@ -167,4 +186,11 @@ export class AggregateColumns {
     const { parameter } = value;
     return this.#slides ? `(${parameter}===${parameter}?${parameter}:null)` : parameter;
   }
+}
+
+/** What a call takes, another takes that has had the same. */
+function isAsChoosy(one: ObjectCall, other: ObjectCall): boolean {
+  if (one.value !== other.value) return false;
+  const typesOf = ({ call }: ObjectCall): readonly string[] => descriptorOf(call).parameters[0]?.types.map(({ kind }) => kind) ?? [];
+  return typesOf(one).every((kind) => typesOf(other).includes(kind));
 }

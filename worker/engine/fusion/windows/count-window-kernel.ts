@@ -53,8 +53,10 @@ export class CountWindowKernel extends ContentKernel {
     this.empty++;
   }
 
-  protected override takeWhole(slot: number, { row, order, sample }: Given, whole: WholeWindows): void {
-    if (this.at(slot, 'count') === 0) {
+  protected override takeWhole(slot: number, { row, order, sample: given }: Given, whole: WholeWindows): void {
+    const held = this.at(slot, 'count') === 0 ? [] : [whole.at(slot)];
+    const sample = whole.contents.taken(given, row, held, this.at(slot, 'count') === this.#plan.size);
+    if (held.length === 0) {
       this.hold(slot, whole.contents.begin(row, order, sample), whole);
       this.empty--;
       this.#count(slot, 1, 0);

@@ -29,6 +29,7 @@ export function sessionWindow(aggregate: AggregatePlan, window: SessionWindowPla
       const isNear = `${time}>=${at('minTime')}&&${time}<=timePlus(${at('maxTime')},${gapMs})`;
       const isCurrent = `${kernel}.extras===0&&${found.numbers}[${found.base}]>0&&${isNear}`;
       body.add(`if(${isCurrent})${kernel}.joining=(-1);else{${slot}=${kernel}.sessionAt(${slot},${time});if(${slot}<0)return true;}`);
+      if (intake.columns.isChoosy) body.add(`if(${kernel}.joining>=0)${kernel}.requireOne(${slot});`);
       printIntoOpen(intake, found, names, body);
       body.add(`if(${kernel}.joining>=0)${kernel}.join(${slot});`);
       body.add('return false;');

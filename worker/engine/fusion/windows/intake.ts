@@ -85,7 +85,9 @@ export class Intake implements SlotLayout {
   static of(plan: AggregatingPlan, needs: IntakeNeeds, context: FusionContext): Intake | Refusal {
     const { aggregate } = plan;
     if (aggregate === null) return new Refusal('rows are kept until the window closes');
-    return whyNoKeys(plan, context) ?? whyNoInputs(aggregate, needs, context) ?? new Intake(plan, aggregate, needs, context);
+    const intake = whyNoKeys(plan, context) ?? whyNoInputs(aggregate, needs, context) ?? new Intake(plan, aggregate, needs, context);
+    const countsNull = intake instanceof Intake && intake.columns.isChoosy && context.stream.onError === 'null';
+    return countsNull ? new Refusal('a value that an aggregate refuses counts as null') : intake;
   }
 
   private constructor(

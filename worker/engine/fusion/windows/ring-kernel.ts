@@ -64,17 +64,16 @@ export class RingKernel extends WindowKernel<TimeRing> {
     let open = first;
     while (open <= last && grid.closesAt(open) <= watermark) open = grid.after(open);
     if (open <= last && sample !== null) {
-      const ring = this.#ringAt(slot, row, whole);
-      ring.add(timedSample(sample, row));
+      const isNew = this.at(slot, 'count') === 0;
+      const ring = isNew ? new TimeRing(row, Infinity, this.#aggregation, this.#isByTime) : whole.at(slot);
+      const taken = ring.taken(sample, row, open, grid.endOf(last));
+      if (isNew) this.#hold(slot, ring, whole);
+      whole.beforeChange(slot);
+      ring.add(timedSample(taken, row));
       ring.last = row;
       if (open < ring.start) this.#await(slot, ring, open);
     }
     if (open > first) this.late(row);
-  }
-
-  #ringAt(slot: number, row: Row, whole: WholeRows<TimeRing>): TimeRing {
-    if (this.at(slot, 'count') === 0) this.#hold(slot, new TimeRing(row, Infinity, this.#aggregation, this.#isByTime), whole);
-    return whole.beforeChange(slot);
   }
 
   #hold(slot: number, ring: TimeRing, whole: WholeRows<TimeRing>): void {

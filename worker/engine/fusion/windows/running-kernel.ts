@@ -68,7 +68,7 @@ export class RunningKernel extends WindowKernel<Accumulators, RunningRows> {
       whole.put(slot, whole.contents.accumulators());
     }
     const state = whole.beforeChange(slot);
-    if (sample !== null) state.add(sample);
+    if (sample !== null) state.add(whole.contents.taken(sample, row, [state]));
     this.next.process(whole.contents.runningRow(row, state.results(0)));
   }
 

@@ -6,7 +6,7 @@ import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
 import type { WindowView } from '../../trace/views.ts';
 import { descriptorOf } from '../../windows/aggregate-call.ts';
-import { savedContent } from '../../windows/window-content.ts';
+import { savedContent, type WindowContent } from '../../windows/window-content.ts';
 import type { CallForm, WindowStore } from './call-forms.ts';
 import { ChainKernel } from './chain-kernel.ts';
 import type { WholeWindows } from './content-kernel.ts';
@@ -122,7 +122,7 @@ export class SessionKernel extends ChainKernel {
     const second = this.joining;
     const [a, b] = [this.#read(first), this.#read(second)];
     const count = a('count') + b('count');
-    this.#joinCalls(first, second);
+    this.loadCalls(first, this.#joined(first, second));
     this.put(first, 'count', count);
     if (b('lastOrder') > a('lastOrder')) this.#takeLast(first, second);
     this.put(first, 'minTime', Math.min(a('minTime'), b('minTime')));
@@ -141,13 +141,16 @@ export class SessionKernel extends ChainKernel {
   }
 
   /** Into the open session that it touches, the two that it joins, or one of its own. */
-  protected override takeWhole(owner: number, { row, order, sample }: Given, whole: WholeWindows): void {
+  protected override takeWhole(owner: number, { row, order, sample: given }: Given, whole: WholeWindows): void {
     const slot = this.sessionAt(owner, row.time);
     if (slot < 0) {
       this.late(row);
       return;
     }
-    if (this.at(slot, 'count') === 0) {
+    const held = [slot, this.joining].filter((one) => one >= 0 && this.at(one, 'count') > 0).map((one) => whole.at(one));
+    if (held.length === 2) whole.contents.requireOne(held[0] as WindowContent, held[1] as WindowContent);
+    const sample = whole.contents.taken(given, row, held);
+    if (held.length === 0) {
       this.hold(slot, whole.contents.begin(row, order, sample), whole);
       this.opened(slot);
     } else {
@@ -177,15 +180,19 @@ export class SessionKernel extends ChainKernel {
     return { end: plus(last, this.#gapMs), closesAt: plus(last, this.#graceMs), missing: null };
   }
 
+  /** @throws EvaluationError when the values of the session in the slot and of the one that the row joins to it cannot be in one */
+  requireOne(first: number): void {
+    this.#joined(first, this.joining);
+  }
+
   /** By way of the accumulators, which can join. Calls share numbers, so all are read before one is written. */
-  #joinCalls(first: number, second: number): void {
+  #joined(first: number, second: number): Value[] {
     const { forms } = this.intake.columns;
     const calls = this.#aggregate?.calls ?? [];
-    const joined = calls.map((call, i) => {
+    return calls.map((call, i) => {
       const form = forms[i] as CallForm;
       return joinedState(call, form.save(this, first), form.save(this, second));
     });
-    this.loadCalls(first, joined);
   }
 
   protected closeDue(watermark: number): void {

@@ -97,21 +97,34 @@ export class TimeWindowKernel extends ChainKernel {
 
   /** Into all windows of the key that hold its time and are open. */
   protected override takeWhole(owner: number, given: Given, whole: WholeWindows): void {
-    const { time } = given.row;
+    const { row } = given;
+    const { time } = row;
     const watermark = this.environment.watermark();
     const openAt = this.#overlaps ? this.#allOpen(owner) : null;
     let isLate = false;
     const grid = this.#grid;
+    const windows: { readonly start: number; readonly slot: number }[] = [];
     for (let start = this.#startOf(owner, time); grid.endOf(start) > time; start = grid.before(start)) {
-      if (grid.closesAt(start) <= watermark) {
-        isLate = true;
-        continue;
-      }
-      const slot = openAt === null ? this.#openAt(owner, start) : (openAt.get(start) ?? -1);
-      if (slot < 0) this.#beginWhole(owner, start, given, whole);
-      else this.#addWhole(slot, given, whole);
+      if (grid.closesAt(start) <= watermark) isLate = true;
+      else windows.push({ start, slot: openAt === null ? this.#openAt(owner, start) : (openAt.get(start) ?? -1) });
     }
-    if (isLate) this.late(given.row);
+    if (windows.length > 0) this.#takeInto(windows, owner, given, whole);
+    if (isLate) this.late(row);
+  }
+
+  /** All windows take the event, or none does. */
+  #takeInto(
+    windows: readonly { readonly start: number; readonly slot: number }[],
+    owner: number,
+    { row, order, sample: given }: Given,
+    whole: WholeWindows,
+  ): void {
+    const held = windows.flatMap(({ slot }) => (slot < 0 ? [] : [whole.at(slot)]));
+    const sample = whole.contents.taken(given, row, held);
+    for (const { start, slot } of windows) {
+      if (slot < 0) this.#beginWhole(owner, start, { row, order, sample }, whole);
+      else this.#addWhole(slot, { row, order, sample }, whole);
+    }
   }
 
   /** By start. */

@@ -155,8 +155,10 @@ export class TrendGroups {
 
   /** No event can come in time any more, and one is needed; what only waits for a `NOT` is not bounded. */
   #isOutlived(group: TrendGroup, time: number): boolean {
-    const { isComplete, needsEvent } = group.progress.state;
-    return this.#lastTimeOf(group) < time && (isComplete || needsEvent);
+    const { state, base } = group.progress;
+    const { isComplete, needsEvent, dueTime } = state;
+    if (!isComplete && !needsEvent) return false;
+    return Math.max(group.firstTime, Math.min(this.#lastTimeOf(group), plus(base, dueTime))) < time;
   }
 
   /** Trends that take the event by one of the steps that may come next. A displaced event may lie as far back as `within` allows. */

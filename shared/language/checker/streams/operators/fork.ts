@@ -11,12 +11,20 @@ export const lowerFork: LowerOperator = (at) => {
   const branches: { readonly plan: ForkPlan['branches'][number]; readonly stage: Stage }[] = [];
   for (const argument of at.call.rest) {
     const name = argument.name?.text ?? '';
-    if (at.draft.branches.has(name)) at.context.report('E081', argument.span, `branch \`${name}\` is given twice`);
-    else branches.push(...lowerBranch(argument, name, at));
+    if (isFree(name, argument, at)) branches.push(...lowerBranch(argument, name, at));
   }
   const plan = planOf(at, 'fork', { branches: branches.map((branch) => branch.plan) });
   return { plans: [plan], stage: branches.length > 0 ? joinBranches(branches.map((branch) => branch.stage)) : at.stage };
 };
+
+/** Whether a branch can have the name; else says why not. */
+function isFree(name: string, { span }: Argument, { draft, context }: Position): boolean {
+  if (name === 'late')
+    context.report('E081', span, `a branch cannot be called \`late\`: \`${draft.symbol.name}.late\` is what comes too late`);
+  else if (draft.branchNames.has(name)) context.report('E081', span, `branch \`${name}\` is given twice`);
+  else return true;
+  return false;
+}
 
 function lowerBranch(
   { value, span }: Argument,
@@ -24,6 +32,7 @@ function lowerBranch(
   at: Position,
 ): { readonly plan: ForkPlan['branches'][number]; readonly stage: Stage }[] {
   const { context, draft } = at;
+  draft.branchNames.add(name);
   if (value.kind !== 'Chain') {
     context.report('E081', span, 'a branch is a chain of operators', `write \`${name}: .where(..).emit(..)\``);
     return [];

@@ -73,6 +73,7 @@ function timeWindow(call: BoundCall, sizeMs: number): WindowPlan | undefined {
     );
   }
   const align = wordFor(call, 'align') === 'first' ? 'first' : 'epoch';
+  if (align === 'first') refuseParameters(call, ['offset'], 'windows that start at the first event');
   const offsetMs = durationFor(call, 'offset', 'zero') ?? 0;
   const earlyMs = durationFor(call, 'early') ?? null;
   if (earlyMs !== null && earlyMs >= sizeMs)

@@ -18,7 +18,8 @@ import { lowerStepCondition } from '../../conditions.ts';
 import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
 import type { AliasBinding, RowShape, StepNames } from '../../scope.ts';
-import { openShape } from '../../scopes.ts';
+import { openShape, rowScope } from '../../scopes.ts';
+import { fieldNamesOf } from '../../shapes.ts';
 import { positionOf, reportUnknownOperator } from '../chain.ts';
 import { resolveInput } from '../inputs.ts';
 import { lowerLog, lowerPrint, lowerTap } from '../operators/effects.ts';
@@ -165,13 +166,14 @@ function buildStep(step: StepElement, place: Place): Built {
   const plan: StepPlan = {
     slot,
     alias,
+    fieldNames: alias === null || step.negated ? [] : fieldNamesOf(shape),
     input: input?.plan ?? unresolved,
     negated: step.negated,
     min,
     max,
     closure,
     where,
-    withinMs: (step.within && constantDurationMs(step.within, context)) ?? null,
+    withinMs: (step.within && constantDurationMs(step.within, context, () => rowScope(shape, alias === null ? [] : [alias]))) ?? null,
     taps: tapsOf(step, { shape, alias, visible, building }),
     origin: context.origin(step.span),
   };

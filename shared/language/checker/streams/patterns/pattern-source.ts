@@ -5,7 +5,7 @@ import { lowerStepCondition } from '../../conditions.ts';
 import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
 import { lowerExpression } from '../../lower.ts';
-import type { AliasBinding, RowShape } from '../../scope.ts';
+import type { AliasBinding, NameScope, RowShape } from '../../scope.ts';
 import { matchShape, rowScope, unionShape } from '../../scopes.ts';
 import { fieldOf } from '../../shapes.ts';
 import { countFields } from '../field-count.ts';
@@ -52,14 +52,18 @@ export function lowerPattern(use: PatternUse, draft: StreamDraft): LoweredPatter
   const built = buildElements(use.pattern.body, draft, use.context);
   refuseLeadingNot(use);
   const calls = patternCalls(use.operators, context);
-  const policies = readPolicies(calls, context);
+  const rows = (): NameScope => rowScope(unionShape(built.steps.map(({ shape }) => shape)), []);
+  const policies = readPolicies(
+    calls.map((call) => ({ ...call, rows })),
+    context,
+  );
   const keys = [...keysOf(use.pattern, use.context), ...built.innerKeys];
   const trend = use.operators.find((operator) => operator.name.text === 'trend_aggregate');
   const window = trend && use.operators.slice(0, use.operators.indexOf(trend)).find((operator) => operator.name.text === 'window');
   const rest = use.operators.filter((operator) => operator !== window);
   const settings = readSettings(rest, keys, context);
   const cancels = lowerCancels(calls, built, draft);
-  const withinMs = patternWithin(use, policies);
+  const withinMs = patternWithin(use, policies, rows);
   const finished = finish({ use, draft, built, calls, policies, withinMs });
   resolveKeys(settings.partition, [...built.steps.map(({ shape }) => shape), ...cancels.map(({ shape }) => shape)], bindingsOf(built));
   const plan = { ...finished, cancels: cancels.map((cancel) => cancel.plan) };
@@ -102,8 +106,8 @@ function refuseLeadingNot({ pattern: { body }, context }: PatternUse): void {
   context.report('E000', first.span, 'a pattern cannot begin with `NOT`', 'put a step before it: `A -> NOT B within 5m`');
 }
 
-function patternWithin({ pattern, context }: PatternUse, { withins }: Policies): number | null {
-  const own = pattern.within ? constantDurationMs(pattern.within, context) : undefined;
+function patternWithin({ pattern, context }: PatternUse, { withins }: Policies, rows: () => NameScope): number | null {
+  const own = pattern.within ? constantDurationMs(pattern.within, context, rows) : undefined;
   return leastOf(own === undefined ? withins : [own, ...withins]);
 }
 
@@ -199,7 +203,8 @@ function reportAbsenceWithout(
   const [last] = trailingAbsences(built.root, steps).absences;
   if (!last || last.withinMs !== null || at.withinMs !== null) return;
   const node = built.steps[last.slot]?.node;
-  if (node)
+  // What is wrong in its own has been said.
+  if (node && node.within === null)
     at.context.report(
       'E082',
       node.span,

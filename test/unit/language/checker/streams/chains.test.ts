@@ -180,7 +180,7 @@ describe('side effects', () => {
     ).toMatchInlineSnapshot(`
       "16:5 E082 \`.tap\` needs something to look at (write \`.tap(expression)\` or \`.tap(counter: "name")\`)
       16:10 E082 \`labels:\` are those of a counter (write \`counter: "name"\` too)
-      16:41 E034 unknown name \`symbol\`
+      16:41 E081 \`counter\` must be known before the program runs (write a literal or a const)
       16:60 E081 \`level\` must be one of "debug", "info", "warn", "error"
       16:97 E081 \`{1 +}\` in a message must be an expression (a brace as text is written \`{{\`)
       16:117 E081 \`url\` must be a text
@@ -335,6 +335,22 @@ describe('branches', () => {
       15:75 E081 branch \`a\` is given twice"
     `);
   });
+
+  test('have one name each, also one in the other', () => {
+    expect(
+      problems(`${events}stream S = Tick.fork(a: .fork(a: .emit(price)), b: .fork(c: .fork(b: .emit(price))))`),
+    ).toMatchInlineSnapshot(`
+      "15:31 E081 branch \`a\` is given twice
+      15:67 E081 branch \`b\` is given twice"
+    `);
+  });
+
+  test('are not called as what comes too late', () => {
+    expect(problems(`${events}stream S = Tick.fork(late: .emit(price), a: .fork(late: .emit(price)))`)).toMatchInlineSnapshot(`
+      "15:22 E081 a branch cannot be called \`late\`: \`S.late\` is what comes too late
+      15:51 E081 a branch cannot be called \`late\`: \`S.late\` is what comes too late"
+    `);
+  });
 });
 
 describe('names that ended', () => {
@@ -387,7 +403,7 @@ describe('enrich and score', () => {
       "15:16 E082 \`.enrich\` needs \`key:\`, what is looked up
       15:16 W032 without \`fields:\` every field of the answer is added, of type any (name them: \`fields: [a, b]\`)
       15:28 E082 \`.score\` needs \`outputs:\`, fields that the outputs become
-      15:42 E034 unknown name \`symbol\`
+      15:42 E081 \`model\` must be known before the program runs (write a literal or a const)
       15:96 E081 \`fields\` takes names of fields: \`[a, b]\`
       15:109 E061 a duration is needed here, not int (write a unit: 5s, 5m)
       15:112 E080 \`.enrich\` has no parameter \`ttl\` (it takes \`connector\`, \`key\`, \`fields\`, \`cache_ttl\`, \`timeout\`, \`fallback\`)"

@@ -76,7 +76,7 @@ describe('a window', () => {
       7:16 E081 \`sliding\` must not be larger than the window, 10
       7:37 E080 \`sliding\` means nothing for a session window
       7:16 E081 a window has a size or is a session, not both
-      7:24 E034 unknown name \`price\`
+      7:24 E081 \`size\` must be known before the program runs (write a literal or a const)
       7:24 E081 \`size\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event
       7:24 E081 \`size\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event
       7:24 E081 \`size\` must be a duration of more than 0s (\`5m\`) or a whole number of at least one event
