@@ -22,6 +22,8 @@ export class EventOrder {
   readonly #environment: OperatorEnvironment;
   readonly #target: Ordered;
   readonly #buffer: ReorderBuffer | null;
+  /** The last one that was late. */
+  #lateRow: Row | null = null;
 
   constructor(environment: OperatorEnvironment, target: Ordered) {
     this.#environment = environment;
@@ -36,11 +38,17 @@ export class EventOrder {
     }
     const watermark = this.#environment.watermark();
     if (row.time < watermark) {
-      this.#environment.late(row);
+      this.#late(row);
       return;
     }
     this.#buffer.add(row, lane);
     this.#release(this.#buffer, watermark);
+  }
+
+  /** A row may come to several sides. */
+  #late(row: Row): void {
+    if (row !== this.#lateRow) this.#environment.late(row);
+    this.#lateRow = row;
   }
 
   deadline(): number {
