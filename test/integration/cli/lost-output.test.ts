@@ -110,7 +110,10 @@ stream S = A.from(In).emit(n).to(Out)
     const events = write('few.jsonl', '{"event_type":"A","n":1}\n');
     const program = `connector In = file (path: "${events}", follow: true)\nstream S = A.from(In).emit(n)\n`;
     const { code, stderr } = await start(['run', '-c', program], full).ended;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/Alerts generated: 1(?:.|\n)*error: standard output cannot be written: no space/)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/Alerts generated: 1(?:.|\n)*error: standard output cannot be written: no space/),
+    ]);
   });
 });
 
