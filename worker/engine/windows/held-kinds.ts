@@ -75,6 +75,20 @@ export class HeldKinds implements Takers {
     });
   }
 
+  /**
+   * Takes the sample of a saved state, without what cannot be held beside the others: builds before held such values, and gave up the whole
+   * window for them when it closed.
+   */
+  addSaved(sample: Sample): Sample {
+    const inputs = sample.inputs.map((input, position) => {
+      const isTaken = input === undefined || input === null || succeeds(() => this.require(position, input));
+      return isTaken ? input : null;
+    });
+    const taken = { ...sample, inputs };
+    this.add(taken);
+    return taken;
+  }
+
   add({ inputs }: Sample): void {
     for (const [position, input] of inputs.entries()) {
       if (input === undefined || input === null) continue;

@@ -279,14 +279,16 @@ export class WindowContents {
     return savedContent.save({ ...content, calls: content.accumulators?.save() ?? null });
   }
 
-  load({ calls, rows, samples, ...bounds }: SavedContent): WindowContent {
-    const hasAccumulators = this.#aggregation !== null && samples === null;
+  load({ calls, rows, samples: saved, ...bounds }: SavedContent): WindowContent {
+    const hasAccumulators = this.#aggregation !== null && saved === null;
+    const kinds = this.#kinds([]);
+    const samples = saved?.map((sample) => kinds?.addSaved(sample) ?? sample) ?? null;
     const content: WindowContent = {
       ...bounds,
       rows: rows === null ? null : [...rows],
-      samples: samples === null ? null : [...samples],
+      samples,
       accumulators: hasAccumulators ? this.#aggregation.load(calls) : null,
-      kinds: this.#kinds(samples ?? []),
+      kinds,
       sliding: this.#sliding(samples ?? []),
       disorder: 0,
     };

@@ -102,3 +102,21 @@ describe.each(ways)('%s: an event whose value an aggregate refuses', (_, engine)
     );
   });
 });
+
+test.each([
+  ['a sliding count', 'window(3, sliding: 1)'],
+  ['a session', 'window(session: 5s)'],
+  ['a window that reads in order of time', 'watermark(out_of_order: 1s).window(10s)'],
+])('a value that builds before held in %s counts as null for the aggregate that refuses it once the state is loaded', (_, window) => {
+  const plan = planOf(`stream S = E.${window}.aggregate(n: count(), s: sum(v), c: collect(v)).emit(n, s)\n`);
+  const before = start(plan);
+  for (const [at, v] of [1, 777].entries()) before.push('E', at * 1000, { v });
+  const saved = JSON.stringify(before.engine.snapshot());
+  const held = saved.replace('[true,777,', '[true,"x",');
+  expect(held).not.toBe(saved);
+  const after = start(plan);
+  after.engine.restore(JSON.parse(held));
+  after.push('E', 2000, { v: 3 });
+  after.engine.end();
+  expect(after.outputs).toEqual([expect.stringContaining('{"n":3,"s":4}')]);
+});
