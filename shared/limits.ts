@@ -139,7 +139,7 @@ export const limits = {
   rateLimitClientsMax: 100_000,
   /** One message of a WebSocket client. Above it the connection is closed with 1009. */
   webSocketMessageBytesMax: 1_048_576,
-  /** What may wait for a client that does not read, of a WebSocket connection or a stream of output events. */
+  /** Of the answers that may wait for a WebSocket client: from half of it on what the client sends is not read. */
   clientQueueBytesMax: 1_048_576,
   /** Clients of a tenant that follow outputs at a time, by server-sent events; WebSocket connections of a tenant the same. */
   streamClientsPerTenantMax: 10_000,
