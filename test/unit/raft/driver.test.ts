@@ -129,6 +129,12 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
+/** A message on its way when its test ends must not reach a node of the next one. */
+function deliver(from: number, to: number, packet: Uint8Array, later: (arrive: () => void) => void): void {
+  const group = nodes;
+  later(() => group.get(to)?.driver.receive(from, packet));
+}
+
 async function start(nodeId: number, options: Partial<RaftDriverOptions> = {}): Promise<void> {
   const started = await Node.start({
     folder: join(folder, String(nodeId)),
@@ -136,7 +142,7 @@ async function start(nodeId: number, options: Partial<RaftDriverOptions> = {}): 
     send: (to, make) => {
       if (cut.has(nodeId) || cut.has(to)) return false;
       const packet = make();
-      if (!deaf.has(to)) setImmediate(() => nodes.get(to)?.driver.receive(nodeId, packet));
+      if (!deaf.has(to)) deliver(nodeId, to, packet, setImmediate);
       return true;
     },
     random: seededRandom(nodeId),
@@ -232,7 +238,7 @@ describe('the driver of a Raft node', () => {
         const bytes = make();
         const packet = decodePacket(bytes);
         if (packet.kind === 'chunk') sent.add(packet.chunk.manifest.index);
-        setTimeout(() => nodes.get(to)?.driver.receive(id, bytes), purpose === 'snapshots' ? 250 : 0);
+        deliver(id, to, bytes, (arrive) => setTimeout(arrive, purpose === 'snapshots' ? 250 : 0));
         return true;
       },
     });
