@@ -16,7 +16,7 @@ import {
   type TemplateExpression,
   visitPlanExpression,
 } from '../../shared/language/plan/plan.ts';
-import { binaryOperations, truth, unaryOperations } from '../../worker/engine/evaluate/operations.ts';
+import { binaryOperations, holds, truth, unaryOperations } from '../../worker/engine/evaluate/operations.ts';
 import { attributeOf, capturesOf, fieldOf } from '../../worker/engine/evaluate/row-reading.ts';
 import { Activation, type StepBudget } from '../../worker/engine/evaluate/step-budget.ts';
 import type { Evaluate, Row, Scope } from '../../worker/engine/operators/row.ts';
@@ -85,7 +85,7 @@ export function createExpressions(host: ExpressionHost): (plan: PlanExpression) 
       const condition = expression(node.condition);
       const then = expression(node.then);
       const otherwise = expression(node.otherwise);
-      return (scope) => (condition(scope) === true ? then(scope) : otherwise(scope));
+      return (scope) => (holds(condition(scope)) ? then(scope) : otherwise(scope));
     },
     array: ({ items }) => {
       const evaluates = items.map(expression);

@@ -1,6 +1,7 @@
 import type { Value } from '../../shared/events/value.ts';
 import type { PlanExpression, PlanStatement } from '../../shared/language/plan/plan.ts';
 import { itemsOf, rangeItems } from '../../worker/engine/evaluate/loop-items.ts';
+import { holds } from '../../worker/engine/evaluate/operations.ts';
 import type { Activation } from '../../worker/engine/evaluate/step-budget.ts';
 import type { Evaluate, Scope } from '../../worker/engine/operators/row.ts';
 
@@ -78,7 +79,7 @@ function prepareIf(statement: Extract<PlanStatement, { kind: 'if' }>, host: Stat
   }));
   const otherwise = prepareStatements(statement.otherwise, host);
   return (scope, activation) => {
-    for (const branch of branches) if (branch.condition(scope) === true) return branch.body(scope, activation);
+    for (const branch of branches) if (holds(branch.condition(scope))) return branch.body(scope, activation);
     return otherwise(scope, activation);
   };
 }
@@ -102,7 +103,7 @@ function prepareWhile(statement: Extract<PlanStatement, { kind: 'while' }>, host
   const condition = host.expression(statement.condition);
   const body = prepareStatements(statement.body, host);
   return (scope, activation) => {
-    while (condition(scope) === true) {
+    while (holds(condition(scope))) {
       activation.loopStep();
       const completion = body(scope, activation);
       if (completion === 'return') return completion;

@@ -5,7 +5,7 @@ import * as arithmetic from '../../../shared/language/functions/arithmetic.ts';
 import type { AggregateDescriptor, FunctionDescriptor, FunctionValue } from '../../../shared/language/functions/descriptor.ts';
 import type { AttributeName } from '../../../shared/language/plan/plan.ts';
 import { itemsOf, rangeItems } from '../evaluate/loop-items.ts';
-import { binaryOperations, truth } from '../evaluate/operations.ts';
+import { binaryOperations, holds, truth } from '../evaluate/operations.ts';
 import { attributeOf, boundRow, capturesOf, fieldOf } from '../evaluate/row-reading.ts';
 import type { Binding, Evaluate, Row, Scope } from '../operators/row.ts';
 
@@ -39,6 +39,7 @@ export const library = {
   andTruth: (value: Value): boolean => truth(value, 'and'),
   orTruth: (value: Value): boolean => truth(value, 'or'),
   notTruth: (value: Value): boolean => truth(value, 'not'),
+  holds,
   // values
   member: arithmetic.field,
   index: arithmetic.index,

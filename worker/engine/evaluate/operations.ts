@@ -39,6 +39,13 @@ export function truth(value: Value, operator: 'and' | 'or' | 'not'): boolean {
   throw new EvaluationError(`cannot apply ${operator} to ${kindOf(value)}`);
 }
 
+/** Whether a condition holds: null is false. @throws EvaluationError for what is no bool. */
+export function holds(value: Value): boolean {
+  if (value === true) return true;
+  if (value === false || value === null) return false;
+  throw new EvaluationError(`a condition is a bool, not ${kindOf(value)}`);
+}
+
 function isNotIn(needle: Value, hay: Value): boolean | null {
   const found = arithmetic.isIn(needle, hay);
   return found === null ? null : !found;

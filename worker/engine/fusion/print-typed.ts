@@ -109,6 +109,7 @@ function untyped(value: Typed): Typed {
 export function printTypedCondition(plan: PlanExpression, context: TypedContext): Typed {
   const value = printTyped(plan, context);
   if (value.as === 'boolean' && !value.isNullable) return value;
+  if (value.as !== 'boolean' && value.isNull !== true) return boolean(true, () => `holds(${boxed(value)})`);
   return lazily({ ...formOf(value), as: 'boolean', isNullable: false, isSimple: false }, () => `(${value.text}===true)`);
 }
 

@@ -1,11 +1,12 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
+import { prepareCondition } from '../evaluate/condition.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Kernel } from '../fusion/fused-runtime.ts';
 import type { Representation } from '../fusion/typed.ts';
 import type { Next, OperatorEnvironment } from '../operators/operator.ts';
-import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+import { type Evaluate, type Row, type Scope, scopeOf } from '../operators/row.ts';
 import { EventOrder, savedOrder } from '../sources/event-order.ts';
 import type { Source } from '../sources/source.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
@@ -80,7 +81,7 @@ export class JoinKernel implements Source, Kernel {
   readonly #next: Next;
   readonly #results: JoinResults;
   readonly #keys: readonly (readonly Evaluate[])[];
-  readonly #residual: Evaluate | null;
+  readonly #residual: ((scope: Scope) => boolean) | null;
   readonly #sides: readonly Chain[];
   readonly #keepsMs: number;
   #linked: readonly LinkedSide[] = [];
@@ -96,7 +97,7 @@ export class JoinKernel implements Source, Kernel {
     this.#next = next;
     this.#results = new JoinResults(plan);
     this.#keys = plan.sides.map((side) => side.keys.map((key) => keyPart(key, environment.evaluator(key))));
-    this.#residual = plan.residual && environment.evaluator(plan.residual);
+    this.#residual = plan.residual && prepareCondition(plan.residual, environment);
     this.#keepsMs = plan.withinMs === null ? Infinity : plan.withinMs + environment.stream.time.allowedLatenessMs;
     this.waiting = new WaitingRows({
       sides: plan.sides.length,
@@ -196,7 +197,7 @@ export class JoinKernel implements Source, Kernel {
   }
 
   #holds(bound: readonly Row[], row: Row): boolean {
-    return this.#residual === null || this.#residual({ ...scopeOf(row), bound }) === true;
+    return this.#residual === null || this.#residual({ ...scopeOf(row), bound });
   }
 
   #rowOf(side: number, waiting: Waiting): Row {

@@ -1,21 +1,22 @@
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { FilterPlan, OperatorPlan, PatternPlan } from '../../../shared/language/plan/plan.ts';
+import { prepareCondition } from '../evaluate/condition.ts';
 import { MatchAttributes } from '../evaluate/match-id.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
-import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+import { type Row, type Scope, scopeOf } from '../operators/row.ts';
 import type { Run } from './run.ts';
 
 /** Which runs a match ends: `.after_match(..)`. */
 export class AfterMatch {
   readonly policy: PatternPlan['afterMatch'];
   readonly #plan: PatternPlan;
-  readonly #filters: readonly Evaluate[];
+  readonly #filters: readonly ((scope: Scope) => boolean)[];
 
   constructor(plan: PatternPlan, environment: OperatorEnvironment) {
     this.policy = plan.afterMatch;
     this.#plan = plan;
     const filters = plan.afterMatch === 'no_skip' ? [] : leadingFilters(environment.stream.operators);
-    this.#filters = filters.map((filter) => environment.evaluator(filter.condition));
+    this.#filters = filters.map((filter) => prepareCondition(filter.condition, environment));
   }
 
   /** A match that the filters right behind the pattern drop ends nothing. One that fails there is dropped too, and reported there. */
@@ -23,7 +24,7 @@ export class AfterMatch {
     if (this.#filters.length === 0) return true;
     const scope = scopeOf({ ...match, attributes: new MatchAttributes(match.attributes, this.#plan, match.causes) });
     try {
-      return this.#filters.every((filter) => filter(scope) === true);
+      return this.#filters.every((filter) => filter(scope));
     } catch (thrown) {
       if (thrown instanceof EvaluationError) return false;
       throw thrown;

@@ -1,6 +1,7 @@
 import type { CancelPlan, InputPlan, PatternPlan, PlanExpression, StepPlan } from '../../../shared/language/plan/plan.ts';
+import { prepareCondition } from '../evaluate/condition.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
-import { type Binding, type Evaluate, NO_ROW, type Row, type Scope } from '../operators/row.ts';
+import { type Binding, NO_ROW, type Row, type Scope } from '../operators/row.ts';
 import { type EqualityKey, equalityKeyOf } from './equality-key.ts';
 
 /**
@@ -30,7 +31,7 @@ export function buildWatches(plan: PatternPlan, environment: OperatorEnvironment
 }
 
 function watch(id: number, where: PlanExpression | null, environment: OperatorEnvironment): Watch {
-  const accepts = where === null ? acceptAll : condition(environment.evaluator(where));
+  const accepts = where === null ? acceptAll : inScope(prepareCondition(where, environment));
   return { id, key: equalityKeyOf(where, id), accepts };
 }
 
@@ -38,12 +39,12 @@ function acceptAll(): boolean {
   return true;
 }
 
-function condition(evaluate: Evaluate): (row: Row, bound: readonly Binding[]) => boolean {
+function inScope(holds: (scope: Scope) => boolean): (row: Row, bound: readonly Binding[]) => boolean {
   const scope: { -readonly [K in keyof Scope]: Scope[K] } = { row: NO_ROW, bound: [], aggregates: [], locals: [] };
   return (row, bound) => {
     scope.row = row;
     scope.bound = bound;
-    return evaluate(scope) === true;
+    return holds(scope);
   };
 }
 

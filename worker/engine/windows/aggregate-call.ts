@@ -3,8 +3,9 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { AggregateDescriptor } from '../../../shared/language/functions/descriptor.ts';
 import { aggregates } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall } from '../../../shared/language/plan/plan.ts';
+import { prepareCondition } from '../evaluate/condition.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
-import type { Evaluate } from '../operators/row.ts';
+import type { Evaluate, Scope } from '../operators/row.ts';
 
 /** A call of the language as it runs. */
 export interface PreparedCall {
@@ -12,7 +13,7 @@ export interface PreparedCall {
   readonly constants: readonly Value[];
   readonly isOrderSensitive: boolean;
   readonly argument: Evaluate | null;
-  readonly filter: Evaluate | null;
+  readonly filter: ((scope: Scope) => boolean) | null;
 }
 
 export function prepareCall(call: AggregateCall, environment: OperatorEnvironment): PreparedCall {
@@ -23,7 +24,7 @@ export function prepareCall(call: AggregateCall, environment: OperatorEnvironmen
     constants: call.constants,
     isOrderSensitive: isOrderSensitive(call),
     argument: argument === undefined ? null : environment.evaluator(argument),
-    filter: call.filter && environment.evaluator(call.filter),
+    filter: call.filter && prepareCondition(call.filter, environment),
   };
 }
 

@@ -52,7 +52,7 @@ export class Aggregation {
     const scope = this.#scopeOf(row);
     const inputs: (Value | undefined)[] = [];
     for (const { filter, argument } of this.#calls) {
-      if (filter !== null && filter(scope) !== true) inputs.push(undefined);
+      if (filter !== null && !filter(scope)) inputs.push(undefined);
       else inputs.push(argument === null ? true : argument(scope));
     }
     return { inputs, time: row.time, order, cause: row.causes[0] ?? row.order };

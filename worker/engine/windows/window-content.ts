@@ -1,8 +1,9 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { AttributeName, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
+import { prepareCondition } from '../evaluate/condition.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
-import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+import { type Row, type Scope, scopeOf } from '../operators/row.ts';
 import { anyValue, list, number, orNull, record, type Saved } from '../state/codec.ts';
 import { savedRow } from '../state/saved-row.ts';
 import { type Accumulators, Aggregation, unlessFailing } from './aggregation.ts';
@@ -71,7 +72,7 @@ export interface ContentUse {
 /** Makes, fills and closes the contents of one window operator. */
 export class WindowContents {
   readonly #aggregation: Aggregation | null;
-  readonly #predicates: readonly Evaluate[];
+  readonly #predicates: readonly ((scope: Scope) => boolean)[];
   readonly #keepsRows: boolean;
   readonly #keepsSamples: boolean;
   readonly #takesOut: boolean;
@@ -88,7 +89,7 @@ export class WindowContents {
   ) {
     this.#next = next;
     this.#aggregation = plan.aggregate && new Aggregation(plan.aggregate, environment);
-    this.#predicates = plan.predicates.map((predicate) => environment.evaluator(predicate.condition));
+    this.#predicates = plan.predicates.map((predicate) => prepareCondition(predicate.condition, environment));
     this.#isByTime = environment.stream.time.outOfOrderMs > 0;
     this.#keepsRows = plan.aggregate === null || plan.predicates.length > 0;
     const isOrdered = this.#aggregation?.isOrderSensitive === true && (this.#isByTime || merges);
@@ -252,7 +253,7 @@ export class WindowContents {
   #passes(content: WindowContent, rows: readonly Arrival[] | null): boolean {
     if (this.#predicates.length === 0) return true;
     const events = (rows ?? []).map(({ row }) => row.fields);
-    return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }) === true);
+    return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }));
   }
 
   #aggregated(aggregation: Aggregation, content: WindowContent, frame: WindowFrame): Row {

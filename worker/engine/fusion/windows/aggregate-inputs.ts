@@ -1,6 +1,7 @@
 import type { Value } from '../../../../shared/events/value.ts';
 import { fingerprint } from '../../../../shared/language/plan/fingerprint.ts';
 import type { AggregateCall, PlanExpression } from '../../../../shared/language/plan/plan.ts';
+import { prepareCondition } from '../../evaluate/condition.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import { type Row, reusableScope } from '../../operators/row.ts';
 import { Body, type ModuleText } from '../module-text.ts';
@@ -95,12 +96,12 @@ export function inputReader(inputs: readonly AggregateInput[], environment: Oper
   const scopeOf = reusableScope();
   const readers = inputs.map(({ argument, filter }) => ({
     argument: argument && environment.evaluator(argument),
-    filter: filter && environment.evaluator(filter),
+    filter: filter && prepareCondition(filter, environment),
   }));
   return (row) => {
     const scope = scopeOf(row);
     return readers.map(({ argument, filter }) => {
-      const holds = filter === null || filter(scope) === true;
+      const holds = filter === null || filter(scope);
       if (argument === null) return holds;
       return holds ? argument(scope) : null;
     });
