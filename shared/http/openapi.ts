@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { type ErrorCode, errorCodes } from '../errors/codes.ts';
 import { limits } from '../limits.ts';
 import { errorSchema } from '../protocol/error-schema.ts';
-import type { Route } from './route.ts';
+import { type Route, readsNoQuery } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -92,13 +92,15 @@ function successesOf({ success, textType }: Route<never>): Json {
 }
 
 /** Codes that a route can answer with: its own and those of its access, body and limits. */
-export function codesOf({ access, body, bytes, errors = [], isProbe, idempotency, isConditional }: Route<never>): readonly ErrorCode[] {
+export function codesOf(route: Route<never>): readonly ErrorCode[] {
+  const { access, body, bytes, errors = [], isProbe, idempotency, isConditional } = route;
   const codes = new Set<ErrorCode>([...errors, 'bad_request', 'forbidden']);
   const add = (...more: readonly ErrorCode[]): void => {
     for (const code of more) codes.add(code);
   };
   if (access === 'key' || access === 'admin') add('missing_api_key', 'invalid_api_key', 'rate_limited', 'not_ready');
   if (!isProbe) add('rate_limited', 'internal_error');
+  if (!readsNoQuery(route)) add('validation_error');
   if (body || bytes) add('invalid_json', 'validation_error', 'payload_too_large', 'unsupported_media_type');
   if (idempotency) add('idempotency_conflict');
   if (isConditional) add('version_conflict');

@@ -10,7 +10,7 @@ import type { HttpAppOptions } from './http-app-options.ts';
 import { queryReader, textParameter } from './query.ts';
 import { callerOf } from './request-guard.ts';
 import { telemetryOf } from './request-telemetry.ts';
-import type { Call, Route } from './route.ts';
+import { type Call, type Route, readsNoQuery } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,7 +29,9 @@ export interface RegisterOptions<Caller> extends HttpAppOptions<Caller> {
 export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>, options: RegisterOptions<Caller>): void {
   const { method, path, access, body, bytes, isProbe, isOfCluster, keyInQuery, webSocket, operation } = route;
   const answer = answering(route, options);
-  const readQuery = queryReader(keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query);
+  const readQuery = readsNoQuery(route)
+    ? () => noQuery
+    : queryReader(keyInQuery ? { ...route.query, api_key: textParameter('The API key.') } : route.query);
   const checkQuery = (request: FastifyRequest, done: (error?: Error) => void): void => {
     try {
       request.queryValues = readQuery(request.query as Record<string, unknown>);
@@ -71,6 +73,8 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       wsHandler: (socket: WebSocket, request) => webSocket(socket, callOf(request, undefined, options)),
     } as RouteOptions);
 }
+
+const noQuery = Object.freeze({});
 
 /** What is asked of a request before its body is read. */
 function admitting<Caller>({ admit, isPaced }: Route<Caller>, options: RegisterOptions<Caller>) {

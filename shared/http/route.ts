@@ -99,6 +99,11 @@ interface RouteSpec<Caller, Path extends string, Query extends QueryTable, Body>
   readonly handle?: (call: Call<Caller, ParamsOf<Path>, Body, QueryValues<Query>>) => unknown;
 }
 
+/** What asks from outside whether the process lives, such as a load balancer, may put into the query what it likes. */
+export function readsNoQuery({ isProbe, query }: Pick<Route<never>, 'isProbe' | 'query'>): boolean {
+  return isProbe === true && Object.keys(query).length === 0;
+}
+
 /** Declares routes of one kind of caller; the types of parameters, query and body come from the declaration. */
 export interface RouteMaker<Caller> {
   <const Path extends string, Body extends TSchema, const Query extends QueryTable = Record<never, never>>(

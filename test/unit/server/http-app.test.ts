@@ -401,6 +401,15 @@ describe('a query', () => {
   });
 });
 
+describe('a query', () => {
+  it('of a probe may hold anything, since who asks puts what it likes into it', async () => {
+    const app = await make();
+    expect((await app.inject('/probe?now=1&now=2')).statusCode).toBe(200);
+    expect((await app.inject({ url: '/scrape?format=text', headers: ann })).statusCode).not.toBe(400);
+    expect((await app.inject('/open?now=1')).json().code).toBe('validation_error');
+  });
+});
+
 describe('an error', () => {
   it('says nothing of its cause when it is a defect', async () => {
     const answer = await (await make()).inject('/fails');
