@@ -61,7 +61,14 @@ function moreEvents(before: Heartbeat, after: Heartbeat): number {
     after.pipeline_metrics?.map((one) => Math.max(0, one.events_in - (known.get(replicaKey(one)) ?? one.events_in))) ?? [];
   const ofOthers = (beat: Heartbeat): number =>
     (beat.events_processed ?? 0) - sum(beat.pipeline_metrics?.map((one) => one.events_in) ?? []);
-  return sum(ofPlacements) + Math.max(0, ofOthers(after) - ofOthers(before));
+  return sum(ofPlacements) + (bringsUncounted(before, after) ? 0 : Math.max(0, ofOthers(after) - ofOthers(before)));
+}
+
+/** Whether a placement has come of which nothing is said yet: what it brought along is among the events of the process, and is not of now. */
+function bringsUncounted(before: Heartbeat, after: Heartbeat): boolean {
+  const counted = new Set(after.pipeline_metrics?.map(replicaKey));
+  const told = new Map(before.pipelines?.map((one) => [replicaKey(one), one.status]));
+  return (after.pipelines ?? []).some((one) => !counted.has(replicaKey(one)) && told.get(replicaKey(one)) !== one.status);
 }
 
 /** Tells a replica of a pipeline from others by the names that workers report. */

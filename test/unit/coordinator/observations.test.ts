@@ -22,6 +22,20 @@ it('counts the events of a second by pipelines that were there before, whatever 
   expect(observations.of(a)?.eventsPerSecond).toBe(10);
 });
 
+it('does not take what a pipeline brought along for events of now before it is said whose they are', () => {
+  const observations = new Observations();
+  const a = worker('a');
+  const listed = (status: 'restoring' | 'running') => ({ pipelines: [{ group: 'g', pipeline: 'moved', replica: 0, epoch: 1, status }] });
+  observations.heard(a, heartbeat(10, {}), 1_000);
+  observations.heard(a, { ...heartbeat(10, {}), ...listed('restoring') } as Heartbeat, 2_000);
+  observations.heard(a, { ...heartbeat(50_010, {}), ...listed('running') } as Heartbeat, 3_000);
+  expect(observations.of(a)?.eventsPerSecond).toBe(0);
+  observations.heard(a, { ...heartbeat(10, { moved: 50_030 }), ...listed('running') } as Heartbeat, 4_000);
+  expect(observations.of(a)?.eventsPerSecond).toBe(0);
+  observations.heard(a, { ...heartbeat(10, { moved: 50_040 }), ...listed('running') } as Heartbeat, 5_000);
+  expect(observations.of(a)?.eventsPerSecond).toBe(10);
+});
+
 it('counts a pipeline where it is assigned, and nothing twice of a worker that is lost', () => {
   const observations = new Observations();
   const [lost, next] = [worker('lost', 'unhealthy'), worker('next')];
