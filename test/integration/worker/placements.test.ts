@@ -93,8 +93,10 @@ describe('who has the key of the worker', () => {
       const { status, body } = await one.ask(method, `${path}${at}`, undefined, tenantKey);
       expect([at, status, body.code]).toEqual([at, 404, 'pipeline_not_found']);
     }
-    for (const { status, body } of changes)
-      expect([status, body.error]).toEqual([404, expect.stringContaining('placed here by the cluster')]);
+    for (const { status, body } of changes) {
+      expect([status, body.code, body.error]).toEqual([403, 'forbidden', expect.stringContaining('placed here by the cluster')]);
+      expect(body.hint).toContain('POST /api/v1/cluster/pipeline-groups/{group}/inject');
+    }
     hook.status = 200;
     expect((await one.ask('POST', `${path}/dlq/replay`)).body).toEqual({ replayed: 1, failed: 0 });
     expect(hook.delivered.map(({ data }) => data)).toEqual([{ key: 'k', n: 2 }]);

@@ -280,8 +280,8 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     if (pipeline?.tenantId === tenant) return pipeline;
     const isPlaced = tenant === SERVER_TENANT && pipeline?.tenantId === CLUSTER_TENANT;
     throw isPlaced
-      ? new CepError('pipeline_not_found', `pipeline '${id}' was placed here by the cluster, which alone changes it`, {
-          hint: 'ask a coordinator: POST /api/v1/pipeline-groups/{group}/inject, PUT and DELETE /api/v1/pipeline-groups/{group}',
+      ? new CepError('forbidden', `pipeline '${id}' was placed here by the cluster, which alone changes it`, {
+          hint: 'ask a coordinator: POST /api/v1/cluster/pipeline-groups/{group}/inject, PUT and DELETE /api/v1/cluster/pipeline-groups/{group}',
         })
       : notFound(id);
   }
