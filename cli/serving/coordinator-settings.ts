@@ -38,6 +38,7 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
   requireScaling(config);
   const bind = config.get('coordinator.bind');
   const isGroup = config.get('raft.enabled');
+  if (!isGroup) requireNoMembers(config);
   const peerUrls = isGroup ? peersOf(config) : [];
   const key = isGroup ? keyOf(config, http.apiKey) : undefined;
   if (isGroup) requireGroupKey(key, [bind, ...peerUrls.map((url) => new URL(url).hostname)]);
@@ -62,6 +63,15 @@ export async function readCoordinatorSettings(config: Config): Promise<Coordinat
     tlsCa: await authorityOf(config),
     ...{ group, isGroupOpen: isGroup && key === undefined },
   };
+}
+
+/** Three members of a group that each believe to be alone would be three clusters. */
+function requireNoMembers(config: Config): void {
+  for (const name of ['raft.peers', 'raft.node_id'] as const) {
+    if (config.get(name) === undefined) continue;
+    const hint = 'add --raft (CEP_RAFT=true); a coordinator that is alone needs neither --raft-peers nor --raft-node-id';
+    throw settingError(config, name, (where) => `${where}: stands there without --raft, and so this coordinator would be alone`, hint);
+  }
 }
 
 function logFormatMaxOf(config: Config): number | undefined {

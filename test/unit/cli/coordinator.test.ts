@@ -20,6 +20,8 @@ afterAll(() => rm(folder, { recursive: true }));
 describe('cep coordinator', () => {
   it.each([
     [3, ['--raft'], {}, '--raft needs --raft-node-id and --raft-peers and --raft-data-dir'],
+    [1, group.slice(1), {}, '--raft-peers: stands there without --raft, and so this coordinator would be alone'],
+    [3, [], { CEP_RAFT_NODE_ID: '1' }, 'CEP_RAFT_NODE_ID: stands there without --raft'],
     [3, without('--raft-node-id'), {}, '--raft needs --raft-node-id'],
     [3, without('--raft-peers'), {}, '--raft needs --raft-peers'],
     [3, without('--raft-data-dir'), {}, '--raft needs --raft-data-dir'],
