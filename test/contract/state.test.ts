@@ -86,6 +86,25 @@ describe('POST /restore', () => {
     expect(await continues(other)).toEqual([{ n: 5, s: 36 }]);
   });
 
+  it('brings the counts of the checkpoint, and numbers outputs on', async () => {
+    const { path, checkpoint } = await captured();
+    const counted = (await service.get(path)).body;
+    const newest = async (): Promise<number> => {
+      await service.post(`${path}/events-batch`, { events: [event(1), event(2), event(3), event(4), event(5)] });
+      const { alerts } = (await service.get(`/api/v1/alerts?pipeline_id=${path.split('/').at(-1)}`)).body;
+      return Math.max(...alerts.map(({ sequence }: { sequence: number }) => sequence));
+    };
+    await newest();
+    const before = await newest();
+    expect((await service.post(`${path}/restore`, checkpoint.text)).status).toBe(200);
+    const { events_processed, output_events_emitted } = (await service.get(path)).body;
+    expect({ events_processed, output_events_emitted }).toEqual({
+      events_processed: 3,
+      output_events_emitted: counted.output_events_emitted,
+    });
+    expect(await newest()).toBe(before + 1);
+  });
+
   it('takes the checkpoint alone, after a JSON round trip', async () => {
     const { checkpoint } = await captured();
     const other = await service.deploy(counting);

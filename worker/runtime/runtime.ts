@@ -143,7 +143,7 @@ class ServerRuntime implements HostRuntime {
       tenantId: tenant.id,
       tenantName: tenant.name,
       eventsProcessed: own.reduce((sum, { eventsEverProcessed }) => sum + eventsEverProcessed, doneBefore.eventsProcessed),
-      outputEventsEmitted: own.reduce((sum, { outputEventsEmitted }) => sum + outputEventsEmitted, doneBefore.outputEventsEmitted),
+      outputEventsEmitted: own.reduce((sum, { outputsEverEmitted }) => sum + outputsEverEmitted, doneBefore.outputEventsEmitted),
       activePipelines: own.filter(({ isEphemeral, isRunning }) => isRunning && !isEphemeral).length,
       eventsRejected,
       quota: tenant.quota,

@@ -113,8 +113,8 @@ export class HostedPipeline implements IntakeOwner {
     const answers = new IdempotencyWindow<InjectResult>(answerSize);
     answers.load(checkpoint?.answers ?? [], context.elapsedMs());
     const record = new PipelineRecord(definition, placing?.storage ?? storage);
-    const ring = new OutputRing(checkpoint?.counts.outputEventsEmitted ?? 0);
     const tally = new PipelineTally(checkpoint?.counts);
+    const ring = new OutputRing(tally.outputEventsEmitted + tally.outputsTakenOff);
     if (definition.counters) tally.counters = definition.counters;
     tally.stateBytes = checkpoint?.state.byteLength ?? 0;
     const sequence = Math.max(checkpoint?.sequence ?? 0, idle?.upTo ?? 0);
@@ -212,6 +212,11 @@ export class HostedPipeline implements IntakeOwner {
 
   get outputEventsEmitted(): number {
     return this.#tally.outputEventsEmitted;
+  }
+
+  /** The same of outputs. */
+  get outputsEverEmitted(): number {
+    return this.#tally.outputEventsEmitted + this.#tally.outputsTakenOff;
   }
 
   get isRunning(): boolean {

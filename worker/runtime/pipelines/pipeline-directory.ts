@@ -323,7 +323,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const pipeline = this.#find(tenant, id);
     await pipeline.delete();
     this.#pipelines.delete(id);
-    const { eventsEverProcessed: eventsProcessed, outputEventsEmitted } = pipeline;
+    const { eventsEverProcessed: eventsProcessed, outputsEverEmitted: outputEventsEmitted } = pipeline;
     await this.#context.tenants.noteGone(tenant, { eventsProcessed, outputEventsEmitted }).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       this.#context.report({ level: 'error', message: 'Use of a tenant was not saved', fields: { tenant, reason } });

@@ -19,6 +19,8 @@ export class PipelineTally {
   eventsRefused = 0;
   /** What restores took off `eventsProcessed`. */
   eventsTakenOff = 0;
+  /** And off `outputEventsEmitted`. */
+  outputsTakenOff = 0;
   /** Accepted and not through: as far as their number is known before they are read. */
   eventsInFlight = 0;
   stateBytes = 0;
@@ -74,13 +76,14 @@ export class PipelineTally {
   }
 
   counts(): PipelineCounts {
-    const { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff } = this;
-    return { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff };
+    const { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff, outputsTakenOff } = this;
+    return { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff, outputsTakenOff };
   }
 
-  /** The counts of a checkpoint; outputs go on being numbered as before. */
+  /** The counts of a checkpoint. */
   restore(counters: Readonly<Record<string, number>>): void {
-    const { outputEventsEmitted } = this;
+    // Those of earlier versions lack it.
+    const outputEventsEmitted = counters['output_events_emitted'] ?? this.outputEventsEmitted;
     const eventsProcessed = counters['events_processed'] ?? 0;
     this.replace({
       eventsProcessed,
@@ -88,6 +91,7 @@ export class PipelineTally {
       eventsInvalid: counters['events_invalid'] ?? 0,
       eventsRefused: counters['events_refused'] ?? 0,
       outputEventsEmitted,
+      outputsTakenOff: this.outputsTakenOff + this.outputEventsEmitted - outputEventsEmitted,
     });
   }
 

@@ -32,6 +32,8 @@ export interface PipelineCounts {
   readonly eventsRefused: number;
   /** What restores took off `eventsProcessed`, for what the tenant has used; absent in those of earlier versions. */
   readonly eventsTakenOff?: number;
+  /** The same of `outputEventsEmitted`: outputs go on being numbered as before. */
+  readonly outputsTakenOff?: number;
 }
 
 /** One point in the life of a pipeline: everything in it belongs to the input up to `sequence`. */
