@@ -19,6 +19,7 @@ import { Command, Option } from 'clipanion';
 import type { Config, ConfigFlags } from '../shared/config/config.ts';
 import { loadConfig } from '../shared/config/load.ts';
 import { readTextFile } from '../shared/files/text-file.ts';
+import { logLine } from '../shared/telemetry/log-text.ts';
 import { findConfigFile } from './config-file.ts';
 import type { CliContext } from './context.ts';
 import { reportError } from './report-error.ts';
@@ -30,6 +31,10 @@ export abstract class CepCommand extends Command<CliContext> {
   /** A command that reads them declares this member again, with a description. */
   credentials = Option.String('--credentials', { hidden: true, description: 'YAML file of credentials for connectors' });
 
+  /** Standard error of the command is a log: with `logging.format: json` each line of it is JSON. */
+  protected readonly isLogging: boolean = false;
+  #isJsonLog = false;
+
   /** Does the work of the command; gives its exit code, or nothing for 0. */
   abstract run(): Promise<number | undefined>;
 
@@ -38,7 +43,7 @@ export abstract class CepCommand extends Command<CliContext> {
       await this.#checkCredentials();
       return (await this.run()) ?? 0;
     } catch (error) {
-      return reportError(error, this.context);
+      return reportError(error, this.context, this.#isJsonLog);
     }
   }
 
@@ -66,7 +71,11 @@ export abstract class CepCommand extends Command<CliContext> {
    */
   protected async loadConfig(flags: ConfigFlags = {}): Promise<Config> {
     const config = await loadConfig({ path: this.configFile(), flags, environment: this.context.env });
-    for (const warning of config.warnings) this.note(`warning: ${warning}`);
+    this.#isJsonLog = this.isLogging && config.get('logging.format') === 'json';
+    for (const warning of config.warnings) {
+      if (this.#isJsonLog) this.context.stderr.write(logLine('warn', warning));
+      else this.note(`warning: ${warning}`);
+    }
     return config;
   }
 

@@ -5,6 +5,8 @@ import { readCoordinatorSettings } from './serving/coordinator-settings.ts';
 import { serveCoordinator } from './serving/serve-coordinator.ts';
 
 export class CoordinatorCommand extends CepCommand {
+  protected override readonly isLogging = true;
+
   static override paths = [['coordinator']];
   static override usage = Command.Usage({
     category: 'Cluster',

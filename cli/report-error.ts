@@ -1,11 +1,14 @@
 import { CepError } from '../shared/errors/error.ts';
+import { logLine } from '../shared/telemetry/log-text.ts';
 import { colorsFor } from './colors.ts';
 import type { CliContext } from './context.ts';
 
 const unexpectedExitCode = 4;
 
-/** Writes an error to standard error and gives the exit code that belongs to it. */
-export function reportError(error: unknown, { stderr, env }: Pick<CliContext, 'stderr' | 'env'>): number {
+/** Writes an error to standard error, as a line of JSON where that is a log of such lines, and gives the exit code that belongs to it. */
+export function reportError(error: unknown, context: Pick<CliContext, 'stderr' | 'env'>, isJsonLog = false): number {
+  if (isJsonLog) return logError(error, context);
+  const { stderr, env } = context;
   const colors = colorsFor(stderr, env);
   const write = (message: string, hint?: string): void => {
     stderr.write(`${colors.red('error:')} ${message}\n${hint === undefined ? '' : `  ${colors.cyan('hint:')} ${hint}\n`}`);
@@ -16,6 +19,16 @@ export function reportError(error: unknown, { stderr, env }: Pick<CliContext, 's
   }
   write(`unexpected failure: ${messageOf(error)}`, 'this is a defect in cep; please report it with the command and the lines below');
   if (error instanceof Error && error.stack) stderr.write(`${colors.dim(error.stack)}\n`);
+  return unexpectedExitCode;
+}
+
+function logError(error: unknown, { stderr }: Pick<CliContext, 'stderr'>): number {
+  if (error instanceof CepError) {
+    const { code, hint, exitCode } = error;
+    stderr.write(logLine('error', error.message, { code, hint }));
+    return exitCode;
+  }
+  stderr.write(logLine('error', `unexpected failure: ${messageOf(error)}`, { stack: error instanceof Error ? error.stack : undefined }));
   return unexpectedExitCode;
 }
 

@@ -6,6 +6,8 @@ import { serve } from './serving/serve.ts';
 import { readServerSettings } from './serving/server-settings.ts';
 
 export class ServerCommand extends CepCommand {
+  protected override readonly isLogging = true;
+
   static override paths = [['server']];
   static override usage = Command.Usage({
     category: 'Service',

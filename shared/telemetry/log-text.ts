@@ -12,6 +12,11 @@ export function logText(line: string): string {
   return `${head}${rest.join('')}\n`;
 }
 
+/** A line as the logger writes it in JSON, for what there is to say before there is one, or behind its end. */
+export function logLine(level: 'warn' | 'error', message: string, fields: object = {}): string {
+  return `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, message })}\n`;
+}
+
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const cut = text.length > valueCharsMax ? `${text.slice(0, valueCharsMax)}..` : text;

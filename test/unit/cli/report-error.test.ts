@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { reportError } from '../../../cli/report-error.ts';
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
+import { cep } from './cep.ts';
 
 function report(error: unknown): { exitCode: number; text: string } {
   const stderr = new PassThrough();
@@ -25,5 +26,19 @@ describe('reporting an error', () => {
       /^error: unexpected failure: runs are ordered\n {2}hint: this is a defect in cep; please report it.*\nInvariantError: runs are ordered\n +at /,
     );
     expect(report('a thrown text')).toEqual({ exitCode: 4, text: expect.stringContaining('unexpected failure: a thrown text') });
+  });
+
+  it.each([
+    ['server', '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'],
+    ['coordinator', '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'],
+  ])('of %s is a line of JSON where its log is to be JSON', async (...args) => {
+    const { exitCode, stderr } = await cep(args, { env: { CEP_LOGGING_FORMAT: 'json' } });
+    expect(exitCode).toBe(2);
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ level: 'error', code: 'file_not_found', message: expect.stringContaining('nowhere') });
+    expect((await cep(args)).stderr).toMatch(/^error: /m);
   });
 });
