@@ -83,7 +83,7 @@ export const errorCodes = {
   quota_exceeded: { exitCode: 4, status: 429 },
   /** The input queue of the pipeline is full; nothing of the request was taken. */
   queue_full: { exitCode: 4, status: 429 },
-  /** A connector of the program cannot connect. */
+  /** A connector of the program cannot be set up: there is no such profile, say. One that cannot be reached is tried again, and the pipeline is `degraded` meanwhile. */
   connector_error: { exitCode: 4, status: 502 },
   /** A model of the program is missing, cannot be loaded, or takes other inputs; or this build cannot run models. */
   model_error: { exitCode: 4, status: 400 },
