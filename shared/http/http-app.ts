@@ -131,7 +131,7 @@ function bucketsOf<Caller>({ rateLimit, now }: HttpAppOptions<Caller>): TokenBuc
 
 function answerErrors<Caller>(app: FastifyInstance, { telemetry }: HttpAppOptions<Caller>, paths: Paths): void {
   app.setErrorHandler((error, request, reply) => {
-    const known = toCepError(error, request.body);
+    const known = toCepError(error, request);
     if (known.status >= 500 && !(error instanceof CepError)) reportDefect(telemetry, request, error);
     return sendError(reply, request, known);
   });

@@ -129,7 +129,10 @@ describe('a body', () => {
     const at = path.replace('PIPELINE', await service.deploy(hot));
     const body = (size: number) => `{"x":"${'y'.repeat(size - 8)}"}`;
     expect((await service.post(at, body(bytesMax))).status).not.toBe(413);
-    expect(await service.post(at, body(bytesMax + 1))).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
+    expect(await service.post(at, body(bytesMax + 1))).toMatchObject({
+      status: 413,
+      body: { code: 'payload_too_large', error: `found a body of ${bytesMax + 1} bytes, expected at most ${bytesMax} bytes` },
+    });
   });
 
   it.each(['/api/v1/pipelines', 'PIPELINE/events', 'PIPELINE/events-batch', 'PIPELINE/restore'])(
