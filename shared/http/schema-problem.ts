@@ -52,7 +52,8 @@ function unescapePointer(part: string): string {
 
 const shownCharsMax = 60;
 
-function describe(value: unknown): string {
+/** A value as the word of a sentence: `the number 5`. */
+export function describe(value: unknown): string {
   if (value === undefined || value === null) return value === null ? 'null' : 'nothing';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';

@@ -6,6 +6,7 @@ import { elementsIn, membersIn } from '../../../shared/events/reading/json-piece
 import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
 import { fieldsText } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
+import { describe } from '../../../shared/http/schema-problem.ts';
 import { limits } from '../../../shared/limits.ts';
 import {
   groupBatchInjectedSchema,
@@ -111,13 +112,18 @@ function unreadIn(bytes: Buffer): InjectedEvents['unread'] {
 function eventIn(bytes: Buffer): { readonly event: InjectedEvent; readonly text: string; readonly pipeline: string | undefined } {
   const body = textOf(bytes);
   const event = parsed(body);
-  if (!isEvent.Check(event)) throw refusalOf({ index: 0, ...wrongEvent, field: wrongMemberOf(event) });
+  if (!isEvent.Check(event)) throw refusalOf({ index: 0, ...wrongEvent(event), field: wrongMemberOf(event) });
   const pipeline = pipelineIn(event as { readonly pipeline?: unknown });
   const members = Array.from(membersIn(body)).filter(([name]) => name !== 'pipeline');
   return { event, text: `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`, pipeline };
 }
 
-const wrongEvent = { code: 'invalid_event', error: 'expected {event_type, fields, timestamp?, id?}' } as const;
+function wrongEvent(event: unknown) {
+  const member = wrongMemberOf(event);
+  const value = member === '' ? event : (event as Readonly<Record<string, unknown>>)[member];
+  const where = member === '' ? '' : `${member}: `;
+  return { code: 'invalid_event', error: `${where}found ${describe(value)}, expected {event_type, fields, timestamp?, id?}` } as const;
+}
 
 /** Empty when it is no object. */
 function wrongMemberOf(event: unknown): string {
@@ -151,7 +157,7 @@ function batchIn(bytes: Buffer, clock: () => number): ReadEvents {
     if (isEvent.Check(event)) {
       kept.push(event);
       indexes.push(index);
-    } else problems.push({ index, ...wrongEvent });
+    } else problems.push({ index, ...wrongEvent(event) });
   }
   const list = membersIn(body).get('events') as string;
   const texts = (): string[] => {
