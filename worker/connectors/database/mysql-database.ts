@@ -1,4 +1,6 @@
+import type { TypeCastField } from 'mysql2';
 import type { Pool } from 'mysql2/promise';
+import { exactJson, exactNumber } from '../lookups/exact-json.ts';
 import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow } from './database.ts';
 
 const IDLE_MS_MAX = 60_000;
@@ -89,7 +91,7 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     connectTimeout: ANSWER_MS_MAX,
     // Instants are UTC, wherever this process runs.
     timezone: 'Z',
-    decimalNumbers: true,
+    typeCast: columnValue,
     supportBigNumbers: true,
     // A value is a value: none becomes SQL of its own.
     stringifyObjects: true,
@@ -112,4 +114,13 @@ export function withQuestionMarks(
     return '?';
   });
   return { text: marked, values: placed };
+}
+
+function columnValue(field: TypeCastField, usual: () => unknown): unknown {
+  // MariaDB says of a text alone that it is JSON.
+  const isJson = field.type === 'JSON' || field.extendedFormat === 'json';
+  if (!isJson && field.type !== 'DECIMAL' && field.type !== 'NEWDECIMAL') return usual();
+  const text = field.string('utf8');
+  if (text === null) return null;
+  return isJson ? exactJson(text) : exactNumber(text);
 }

@@ -86,6 +86,9 @@ for (const server of servers) {
       await query(
         `create table alerts (id varchar(100) primary key, ${server.quote}timestamp${server.quote} ${server.time}, n int, data ${server.json})`,
       );
+      await query(`create table ids (n int, code bigint, exact decimal(30, 2), more ${server.json})`);
+      await query(`insert into ids values (0, 9007199254740993, 12345678901234567890.5, '{"id": 9007199254740993, "rate": 0.5}'),
+        (1, 7, 2.25, '{"id": 7, "rate": null}')`);
       await query('create table loose (id varchar(100), n int)');
       await query(`create table dated (id varchar(100) primary key, n int, day date, moment ${server.localTime})`);
       await query('create table unlike (id varchar(100) primary key, person varchar(20) unique, n int)');
@@ -226,6 +229,22 @@ stream Each = Reading.from(In)
       expect(run.letters()[0]?.['error']).toMatch(server.unreachable);
       const ended = await run.end('SIGINT');
       expect(`${JSON.stringify(run.letters())}${ended?.stderr}`).not.toContain('wrong-secret');
+    });
+
+    it('finds ids of any size as they are, in columns of exact numbers and in JSON', async () => {
+      const run = begin(
+        () => `${url()}, query: "select code, exact, more from ids where n = $1"`,
+        'Out',
+        '.enrich(Db, key: n, fields: [code, exact, more])\n    .emit(n, code, exact, more, how: enrich_status)',
+      );
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(2));
+      await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(2), { timeout: 30_000, interval: 50 });
+      expect(run.delivered('out.jsonl').map(({ data }) => data)).toEqual([
+        { n: 0, code: '9007199254740993', exact: '12345678901234567890.50', more: { id: '9007199254740993', rate: 0.5 }, how: 'ok' },
+        { n: 1, code: 7, exact: 2.25, more: { id: 7, rate: null }, how: 'ok' },
+      ]);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
     });
 
     it('looks up by a query, and takes a key for a value whatever is in it', async () => {
