@@ -66,7 +66,8 @@ export class PostgresDatabase implements Database {
 
 async function openPool({ door, host, port, tls, database, user, password, poolSize }: DatabaseAddress): Promise<Pool> {
   const { Pool: PoolClass, types } = (await import('pg')).default;
-  const ofEach = (parse: (text: string) => unknown) => (text: string) => inEach(types.getTypeParser(TEXTS)(text), parse);
+  const parserOf = types.getTypeParser as (id: number) => (text: string) => unknown;
+  const ofEach = (parse: (text: string) => unknown) => (text: string) => inEach(parserOf(TEXTS)(text), parse);
   const parsers: Readonly<Record<number, (text: string) => unknown>> = {
     [INT8]: exactNumber,
     [NUMERIC]: exactNumber,
