@@ -12,18 +12,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const start = here('start.mjs');
 
 /** Packages of the command line, each of many small files: read from one file, a command starts in a quarter less time. */
-const inside = new Set([
-  'chokidar',
-  'cli-progress',
-  'clipanion',
-  'csv-parse',
-  'picocolors',
-  're2js',
-  'smol-toml',
-  'typanion',
-  'typebox',
-  'yaml',
-]);
+const inside = new Set(['chokidar', 'cli-progress', 'clipanion', 'picocolors', 're2js', 'smol-toml', 'typanion', 'typebox', 'yaml']);
 
 /**
  * Packages that every server and coordinator begins with, of hundreds of small files: a script of their own beside that of the product, with what

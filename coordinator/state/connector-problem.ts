@@ -115,7 +115,8 @@ function secretProblem(parameter: ConnectorParameter, name: string, value: Json,
     return undefined;
   }
   if (parameter.secret) return problem(`parameter '${name}' is a secret, and stands in clear`, keepSecret);
-  const isOpen = typeof value === 'string' && redactor.redact(value) !== value;
+  // What stands before a host is a login, or a token.
+  const isOpen = typeof value === 'string' && (redactor.redact(value) !== value || (parameter.entries === 'hosts' && value.includes('@')));
   return isOpen ? problem(`parameter '${name}' holds a password or a key in clear`, keepSecret) : undefined;
 }
 

@@ -272,6 +272,19 @@ describe('a connector in GET /topology', () => {
   });
 });
 
+describe('the hosts of a connector in GET /topology', () => {
+  it.each([
+    ['"cep:hunter2@127.0.0.1:1"', '[REDACTED]@127.0.0.1:1'],
+    ['"nats://cep:hunter2@127.0.0.1:1,nats://cep:hunter2@[::1]:1"', 'nats://[REDACTED]@127.0.0.1:1,nats://[REDACTED]@[::1]:1'],
+    ['["127.0.0.1:1", "hunter2@127.0.0.1:2"]', ['127.0.0.1:1', '[REDACTED]@127.0.0.1:2']],
+  ])('%s show no login', async (servers, shown) => {
+    const path = await service.deploy(`connector C = nats (servers: ${servers})\nstream S = A.emit(x: 1).to(C, topic: "a")\n`);
+    const { body, text } = await service.get(`${path}/topology`);
+    expect(body.nodes).toContainEqual(expect.objectContaining({ id: 'sink:C', config: { type: 'nats', servers: shown } }));
+    expect(text).not.toContain('hunter2');
+  });
+});
+
 describe('GET /reloads', () => {
   it('shows each change of the program with what became of its streams, the newest first, and no dry run', async () => {
     const source = 'event A:\n    x: int\n\nstream S = A.where(x > 5).emit(x: x)\n';

@@ -45,6 +45,15 @@ describe('a webhook', () => {
     expect(await service.post(`${path}/webhooks/Hook`, tooMany.slice(1), { key })).toMatchObject({ status: 202, body: { accepted: 100 } });
   });
 
+  it('answers what is repeated with its Idempotency-Key, also when its tenant has nothing left of the second', async () => {
+    const { key } = await service.tenant({ plan: 'free' });
+    const path = await service.deploy(program(), { key });
+    const all = Array.from({ length: 100 }, (_, n) => ({ n }));
+    const send = () => service.post(`${path}/webhooks/Hook`, all, { key, headers: { 'idempotency-key': 'all' } });
+    const answers = [await send(), await send(), await send()];
+    expect(answers).toMatchObject(answers.map(() => ({ status: 202, body: { accepted: 100 } })));
+  });
+
   it('takes one event, an array of them, or lines, of the type that the program reads, and answers 202', async () => {
     const path = await service.deploy(program());
     const hook = `${path}/webhooks/Hook`;

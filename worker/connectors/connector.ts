@@ -62,6 +62,8 @@ export interface SourceSettings extends ConnectorSettings {
   readonly topic: string | null;
   /** Fields of the events bound to it that are texts, whatever they look like where nothing else says that. */
   readonly textFields: readonly string[];
+  /** Of these, those that may be null wherever they are declared. @default none */
+  readonly optionalTextFields?: readonly string[];
   /** Fields that the events bound to it declare. @default they may have any */
   readonly declaredFields?: readonly string[];
   /** It reads for one of several replicas. @default the pipeline is one */

@@ -8,7 +8,7 @@ import { flagParameter, textParameter } from './parameters.ts';
 /** Files of events: read and followed, or appended to. */
 export const fileConnector: ConnectorType = {
   name: 'file',
-  openSource: ({ name, topic, parameters, textFields }, { filePath = noFile }) => {
+  openSource: ({ name, topic, parameters, textFields, optionalTextFields }, { filePath = noFile }) => {
     const path = placeOf(name, topic ?? '', filePath);
     const start = textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest';
     if (start === 'latest' && path.endsWith('.gz')) throw nothingBehind(name, topic ?? '');
@@ -16,6 +16,7 @@ export const fileConnector: ConnectorType = {
       path,
       timeField: textParameter(parameters, 'time_field'),
       textFields: new Set(textFields),
+      optionalTextFields: new Set(optionalTextFields),
       follows: !parameters.has('follow') || flagParameter(parameters, 'follow'),
       start,
     });

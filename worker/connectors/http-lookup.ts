@@ -5,6 +5,7 @@ import type { Value } from '../../shared/events/value.ts';
 import { apartFromLogin } from '../../shared/outbound/url-login.ts';
 import { type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Lookup } from './connector.ts';
+import { exactJson } from './lookups/exact-json.ts';
 import { headersParameter, textParameter } from './parameters.ts';
 import { requireReachable } from './reachable-host.ts';
 
@@ -67,7 +68,7 @@ async function jsonOf({ body, headers }: WebAnswer): Promise<Value> {
   const bytes = Buffer.concat(parts);
   if (!isUtf8(bytes)) throw new Error('the answer is no UTF-8 text');
   try {
-    return fromJson(JSON.parse(bytes.toString('utf8')));
+    return fromJson(exactJson(bytes.toString('utf8')));
   } catch (cause) {
     throw new Error('the answer is no JSON', { cause });
   }

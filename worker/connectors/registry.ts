@@ -62,7 +62,7 @@ function textsOf(value: Value): readonly string[] {
 export function withUse(
   settings: ConnectorSettings,
   stored: readonly (readonly [string, unknown])[],
-): Omit<SourceSettings, 'subscription' | 'textFields' | 'declaredFields'> {
+): Omit<SourceSettings, 'subscription' | 'textFields' | 'optionalTextFields' | 'declaredFields'> {
   const use = settingsOf(settings.name, settings.type, stored);
   const used = (from: ConnectorSettings): ConnectorSettings => ({
     ...from,

@@ -36,7 +36,7 @@ stream Large = Payment.from(Ledger, topic: "payments")
     .emit(amount)
     .to(Ledger, topic: "alerts")`,
     parameters: [
-      { name: 'brokers', kind: 'list', summary: 'addresses to start from, host:port (port 9092 where none is written)' },
+      { name: 'brokers', kind: 'list', entries: 'hosts', summary: 'addresses to start from, host:port (port 9092 where none is written)' },
       { name: 'topic', kind: 'str', summary: 'topic' },
       { name: 'group_id', kind: 'str', default: '"cep-<pipeline>-<source>"', summary: 'consumer group' },
       {
@@ -132,6 +132,7 @@ stream Large = Payment.from(Bus, subject: "payments.>", durable: "large")
         name: 'servers',
         aliases: ['url'],
         kind: 'list',
+        entries: 'hosts',
         summary: 'addresses of one cluster, nats://host:port or tls://host:port (port 4222 where none is written)',
       },
       { name: 'subject', kind: 'str', summary: 'subject, wildcards allowed in a source' },

@@ -55,8 +55,8 @@ export interface ConnectorParameter {
   /** The least and the most that a number may be; of a duration, in ms. */
   readonly min?: number;
   readonly max?: number;
-  /** What a map holds, where it is not for anything. */
-  readonly entries?: 'headers';
+  /** What a map or a list holds, where it is not for anything. */
+  readonly entries?: 'headers' | 'hosts';
   /** `.to` takes it too, for what one stream sends; all others are of the connector, which its uses share. @default false */
   readonly perUse?: boolean;
   /** Its value never appears in answers, logs, metrics or checkpoints. */

@@ -25,7 +25,9 @@ const database = (name: string, scheme: string, summary: string): ConnectorDescr
     sink:
       'Effectively once: a row with the id of the event, which replaces the one that is there, so `id` must be the primary key. The columns are ' +
       'found by name: `id`, `event_type`, `timestamp`, one for each field, and `data` for all fields as JSON. A field that has the name of ' +
-      'another of these stands in `data` alone (W054). Delivered is what the database has committed.',
+      'another of these stands in `data` alone (W054). In a column of times a text that says its zone is an instant, any other is for the ' +
+      'database to read. Delivered is what the database has committed; what it refuses, as values that another unique index has for another ' +
+      'id, is a dead letter.',
     enrich: 'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up.',
   },
   example: `connector Tariffs = ${name} (url: "${scheme}://cep@db.example.com/shop", query: "select rate from tariffs where $1 between low and high")

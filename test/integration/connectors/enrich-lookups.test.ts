@@ -25,6 +25,7 @@ describe('a pipeline that looks up with .enrich', () => {
       void sleep(delayMs(key)).then(() => {
         open--;
         if (key.startsWith('drip')) drip(response);
+        else if (key === 'large') response.end('{"role": 9007199254740993, "level": [1e400, 1e20]}');
         else if (key === 'nobody') response.writeHead(404).end();
         else response.end(JSON.stringify({ role: `role of ${key}`, level: key.length }));
       });
@@ -73,6 +74,11 @@ stream Known = Login
     expect(openMax).toBeGreaterThan(1);
     expect(openMax).toBeLessThanOrEqual(64);
     expect(under.runtime.scrape().pipelines[0]?.lookups).toContainEqual({ connector: 'Users', result: 'ok', count: 200 });
+  });
+
+  it('takes a number that it cannot hold for the text that it is', async () => {
+    const id = await under.deploy(program(''));
+    expect(await fieldsOf(id, ['large'])).toEqual([{ user: 'large', role: '9007199254740993', level: ['1e400', 1e20], how: 'ok' }]);
   });
 
   it('asks for a key once while the cache has it', async () => {

@@ -154,7 +154,7 @@ describe('a CSV file', () => {
     const { stderr } = await folder.cep(['simulate', '-p', './rules.vpl', '-e', './lines.csv']);
     expect(stderr).toContain('lines.csv:5: invalid event: Login, field `tries`');
     expect(stderr).toContain('lines.csv:6:1: unreadable line: found 4 values, and the header names 3 columns');
-    expect(stderr).toMatch(/lines\.csv:7:1: unreadable line: Invalid Opening Quote/);
+    expect(stderr).toMatch(/lines\.csv:7:1: unreadable line: found a quote within a value/);
     expect(await usersOf(['-e', './lines.csv'])).toEqual(['of two\nlines', 'last']);
   });
 
@@ -162,6 +162,9 @@ describe('a CSV file', () => {
     ['user,tries\nann,4\n', "no column says the type of an event: expected one called 'event_type'"],
     ['event_type,user,user\n', "two columns are called 'user'"],
     ['event_type,,user\n', 'a column has no name'],
+    ['event_type,us"er\n', 'the header cannot be read: found a quote within a value'],
+    ['event_type,user\rLogin,ann\r', 'the header cannot be read: found lines that end with a carriage return alone'],
+    [[...'event_type,user\n'].join('\0'), 'the header cannot be read: found UTF-16'],
   ])('with the header of %j is refused', async (text, message) => {
     folder.write('header.csv', text);
     const { exitCode, stderr } = await folder.cep(['simulate', '-p', './rules.vpl', '-e', './header.csv']);

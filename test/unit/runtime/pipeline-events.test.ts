@@ -7,9 +7,10 @@ import { Intake } from '../../../worker/runtime/pipelines/intake.ts';
 import { PipelineEvents } from '../../../worker/runtime/pipelines/pipeline-events.ts';
 import { digestOf } from '../../../worker/runtime/pipelines/pipeline-inputs.ts';
 import type { ResultHandler } from '../../../worker/runtime/pipelines/result-handler.ts';
-import type { LoggedRequest } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+import type { LoggedRequest, RuntimeStorage } from '../../../worker/runtime/pipelines/runtime-storage.ts';
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
 import type { InjectRequest, InjectResult } from '../../../worker/runtime/service.ts';
+import type { Admission } from '../../../worker/runtime/tenants/event-meter.ts';
 import type { EnginePool } from '../../../worker/runtime/threads/engine-pool.ts';
 
 const nobody = { result: () => undefined, counters: () => undefined, question: () => undefined, lost: () => undefined };
@@ -57,3 +58,39 @@ it.each([
     }
   },
 );
+
+it.each([
+  ['where nobody takes outputs', undefined],
+  ['where somebody takes outputs', { push: () => undefined, isFull: () => false }],
+])('what a webhook has received %s is found whether a build before hashed that or not, and has its digest', async (_, outputs) => {
+  const answers = new IdempotencyWindow<InjectResult>(() => 1);
+  const clock = new ArrivalClock({ wallMs: () => 0, elapsedMs: () => 0 });
+  const digests: unknown[] = [];
+  const storage = {
+    append: async ({ idempotency }: LoggedRequest) => {
+      digests.push(idempotency?.digest);
+      throw new CepError('storage_unavailable', 'the disk is full');
+    },
+  } as unknown as RuntimeStorage;
+  const events = new PipelineEvents(
+    { ...{ pipelineId: 'p_1', nextSequence: () => 1, clock, storage, tracer: undefined, outputs }, beforeInput: () => undefined },
+    {
+      intake: new Intake(nobody, {} as EnginePool, { sequence: 0, state: null }),
+      answers,
+      results: { enter: () => undefined, leave: () => undefined } as unknown as ResultHandler,
+      sinks: {} as PipelineSinks,
+      marks: new SourceMarks(),
+    },
+  );
+  const feed = (text: string, idempotencyKey: string, count: () => Admission): Promise<void> =>
+    events.feed({ body: Buffer.from(text), timeField: undefined, mark: { id: 'Hook', position: null }, idempotencyKey }, count);
+  const digest = (asked: boolean): string => digestOf({ body: Buffer.from('{}\n'), format: 'ndjson', outputs: asked });
+  for (const asked of [true, false]) {
+    answers.load([['k', digest(asked), 0, {} as InjectResult]], 0);
+    await expect(feed('{}\n', 'k', admit)).resolves.toBeUndefined();
+    await expect(feed('{"n":1}\n', 'k', admit)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  }
+  const admission: Admission = { events: 1, correct: () => undefined };
+  await expect(feed('{}\n', 'new', () => admission)).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(digests).toEqual([digest(outputs !== undefined)]);
+});

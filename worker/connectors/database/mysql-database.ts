@@ -1,9 +1,15 @@
+import type { TypeCastField } from 'mysql2';
 import type { Pool } from 'mysql2/promise';
+import { exactJson, exactNumber } from '../lookups/exact-json.ts';
 import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow } from './database.ts';
 
 const IDLE_MS_MAX = 60_000;
 /** Texts, names and comments, in which a `$1` is none; and those that are. */
 const PLACE = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\d+)/g;
+
+/** In a statement, what fails where it is asked for: it has two rows where one may be. */
+const REFUSAL = '(select 1 union all select 2)';
+const TWO_ROWS = 1242;
 
 /** MySQL and MariaDB, over sockets of the door. */
 export class MysqlDatabase implements Database {
@@ -18,7 +24,10 @@ export class MysqlDatabase implements Database {
     this.#opening ??= openPool(this.#address);
     const pool = await this.#opening;
     const placed = withQuestionMarks(text, values);
-    const [rows] = await pool.query({ sql: placed.text, timeout: ANSWER_MS_MAX }, placed.values as NonNullable<unknown>[]);
+    const answer = pool.query({ sql: placed.text, timeout: ANSWER_MS_MAX }, placed.values as NonNullable<unknown>[]);
+    const [rows] = await answer.catch((cause: unknown) => {
+      throw text.includes(REFUSAL) && (cause as { readonly errno?: unknown }).errno === TWO_ROWS ? new OtherRow(cause) : cause;
+    });
     return Array.isArray(rows) ? (rows as readonly DatabaseRow[]) : [];
   }
 
@@ -40,8 +49,12 @@ export class MysqlDatabase implements Database {
     return { columns: new Map(columns.map((row) => [String(row['name']), String(row['type'])])), hasUniqueId: unique.length > 0 };
   }
 
+  /** The clause is for any unique index: where it finds a row by another than that of the id, it must not touch it. */
   replacing(columns: readonly string[]): string {
-    return `on duplicate key update ${columns.map((column) => `${column} = values(${column})`).join(', ')}`;
+    const id = this.quoted(['id']);
+    const same = `${id} = if(${id} = values(${id}), ${id}, ${REFUSAL})`;
+    const others = columns.filter((column) => column !== id).map((column) => `${column} = values(${column})`);
+    return `on duplicate key update ${[same, ...others].join(', ')}`;
   }
 
   timeText(ms: number): string {
@@ -52,6 +65,15 @@ export class MysqlDatabase implements Database {
     const opening = this.#opening;
     this.#opening = undefined;
     await (await opening)?.end();
+  }
+}
+
+/** As a server says it of an INSERT alone. */
+class OtherRow extends Error {
+  readonly sqlState = '23000';
+
+  constructor(cause: unknown) {
+    super('a unique index other than that of `id` has these values already, for another id', { cause });
   }
 }
 
@@ -69,7 +91,7 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     connectTimeout: ANSWER_MS_MAX,
     // Instants are UTC, wherever this process runs.
     timezone: 'Z',
-    decimalNumbers: true,
+    typeCast: columnValue,
     supportBigNumbers: true,
     // A value is a value: none becomes SQL of its own.
     stringifyObjects: true,
@@ -92,4 +114,13 @@ export function withQuestionMarks(
     return '?';
   });
   return { text: marked, values: placed };
+}
+
+function columnValue(field: TypeCastField, usual: () => unknown): unknown {
+  // MariaDB says of a text alone that it is JSON.
+  const isJson = field.type === 'JSON' || field.extendedFormat === 'json';
+  if (!isJson && field.type !== 'DECIMAL' && field.type !== 'NEWDECIMAL') return usual();
+  const text = field.string('utf8');
+  if (text === null) return null;
+  return isJson ? exactJson(text) : exactNumber(text);
 }

@@ -1,10 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { Pool } from 'pg';
 import { timestampText } from '../../../shared/events/time-text.ts';
+import { exactJson, exactNumber } from '../lookups/exact-json.ts';
 import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow } from './database.ts';
 
 const INT8 = 20;
 const NUMERIC = 1700;
+const JSON_TYPES = [114, 3802];
+/** Lists of them. */
+const NUMERICS = 1231;
+const JSONS = [199, 3807];
+const TEXTS = 1009;
 const DATE = 1082;
 const TIMESTAMP = 1114;
 const IDLE_MS_MAX = 60_000;
@@ -60,9 +66,14 @@ export class PostgresDatabase implements Database {
 
 async function openPool({ door, host, port, tls, database, user, password, poolSize }: DatabaseAddress): Promise<Pool> {
   const { Pool: PoolClass, types } = (await import('pg')).default;
+  const parserOf = types.getTypeParser as (id: number) => (text: string) => unknown;
+  const ofEach = (parse: (text: string) => unknown) => (text: string) => inEach(parserOf(TEXTS)(text), parse);
   const parsers: Readonly<Record<number, (text: string) => unknown>> = {
-    [INT8]: wholeNumber,
-    [NUMERIC]: Number,
+    [INT8]: exactNumber,
+    [NUMERIC]: exactNumber,
+    [NUMERICS]: ofEach(exactNumber),
+    ...Object.fromEntries(JSON_TYPES.map((type) => [type, exactJson])),
+    ...Object.fromEntries(JSONS.map((type) => [type, ofEach(exactJson)])),
     [DATE]: String,
     // Without a zone it is UTC, wherever this process runs.
     [TIMESTAMP]: (text) => new Date(`${text.replace(' ', 'T')}Z`),
@@ -94,7 +105,8 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
   return pool;
 }
 
-/** Beyond what numbers hold it stays a text. */
-function wholeNumber(text: string): number | string {
-  return Number.isSafeInteger(Number(text)) ? Number(text) : text;
+/** Of a list, also of lists. */
+function inEach(item: unknown, parse: (text: string) => unknown): unknown {
+  if (Array.isArray(item)) return item.map((one) => inEach(one, parse));
+  return typeof item === 'string' ? parse(item) : item;
 }

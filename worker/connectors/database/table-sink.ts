@@ -1,3 +1,4 @@
+import { readTimestamp } from '../../../shared/events/time-text.ts';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 import { type Database, databaseReason, sqlState } from './database.ts';
@@ -160,13 +161,13 @@ function rowOf(
   return row;
 }
 
-/** As the column takes it. */
-function valueFor(value: unknown, type: string, database: Database): unknown {
+/** As the column takes it. What is no point in time is for the database to read, or to refuse: a guess would be stored for what was sent. */
+export function valueFor(value: unknown, type: string, database: Pick<Database, 'timeText'>): unknown {
   if (/json/.test(type)) return value === null ? null : JSON.stringify(value);
   if (typeof value === 'object' && value !== null) return JSON.stringify(value);
   if (typeof value !== 'string' || !/^(?:timestamp|datetime|date)/.test(type)) return value;
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? value : database.timeText(ms);
+  const time = readTimestamp(value);
+  return time?.hasOffset ? database.timeText(time.ms) : value;
 }
 
 function noTable(table: string, cause?: unknown): DeliveryFailure {

@@ -1,5 +1,5 @@
-import { parse } from 'csv-parse/sync';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
+import { type CsvRecordEnd, csvDelimiter, csvRecordEnd, csvStart, csvValues } from '../../../shared/events/reading/csv-records.ts';
 import type { MovableReader, ReadResult } from '../../../shared/events/reading/read-result.ts';
 import { jsonLine } from '../../../shared/events/writer.ts';
 import type { SourceMessage } from '../connector.ts';
@@ -14,6 +14,8 @@ export interface LinesState {
   readonly hasOffsets?: boolean;
   /** CSV: the names of the columns. */
   readonly columns?: readonly string[];
+  /** Between them. Builds that knew only the comma did not save it. */
+  readonly delimiter?: string;
 }
 
 /** Makes messages of the lines of a file. */
@@ -31,10 +33,12 @@ export interface FileLinesOptions {
   readonly timeField: string | undefined;
   /** Columns of CSV whose values are texts, whatever they look like. */
   readonly textFields: ReadonlySet<string>;
+  /** Of these, those that are null where nothing stands. */
+  readonly optionalTextFields?: ReadonlySet<string> | undefined;
 }
 
 const NEWLINE = 10;
-const QUOTE = 34;
+const COMMA = ',';
 
 /** By the end of its name: `.evt`, `.csv`, `.jsonl` and others of its kind; undefined where that says nothing. `.gz` behind it does not count. */
 export function formatOf(path: string): FileFormat | undefined {
@@ -127,63 +131,64 @@ class EvtLines implements FileLines {
 
 class CsvLines implements FileLines {
   readonly #textFields: ReadonlySet<string>;
+  readonly #optionalTextFields: ReadonlySet<string>;
   #columns: readonly string[] | undefined;
+  #delimiter: string;
 
-  constructor({ textFields }: FileLinesOptions, { columns }: LinesState) {
+  constructor({ textFields, optionalTextFields = new Set() }: FileLinesOptions, { columns, delimiter }: LinesState) {
     this.#textFields = textFields;
-    this.#columns = columns;
+    this.#optionalTextFields = optionalTextFields;
+    this.#delimiter = delimiter ?? csvDelimiter(columns?.join(COMMA) ?? '');
+    // What was saved without a delimiter may have the whole of another's header for one column.
+    const isMisread = delimiter === undefined && this.#delimiter !== COMMA;
+    this.#columns = isMisread ? namesOf(csvValues(columns?.join(COMMA) ?? '', this.#delimiter)) : columns;
   }
 
   get state(): LinesState {
-    return this.#columns === undefined ? {} : { columns: this.#columns };
+    if (this.#columns === undefined) return {};
+    return { columns: this.#columns, delimiter: this.#delimiter };
   }
 
-  /** A line end within quotes ends no record. */
   wholeLength(bytes: Buffer): number {
-    let [end, isQuoted] = [0, false];
-    for (let at = 0; at < bytes.length; at++) {
-      if (bytes[at] === QUOTE) isQuoted = !isQuoted;
-      else if (bytes[at] === NEWLINE && !isQuoted) end = at + 1;
-    }
-    return end;
+    let length = 0;
+    for (const { end } of this.#recordEnds(bytes, false)) length = end;
+    return length;
   }
 
   messages(bytes: Buffer): SourceMessage[] {
-    const records = this.#records(bytes);
-    if (this.#columns === undefined) {
-      const header = records.shift();
-      if (header === undefined) return [];
-      if ('problem' in header) return [header];
-      this.#columns = header.values.map((name) => name.trim());
-    }
-    const columns = this.#columns;
-    return records.map((record) => ('problem' in record ? record : this.#message(columns, record)));
-  }
-
-  #records(bytes: Buffer): (CsvRecord | NoRecord)[] {
-    const records: (CsvRecord | NoRecord)[] = [];
-    for (let start = 0; start < bytes.length; ) {
-      const end = start + this.#recordLength(bytes.subarray(start));
+    const messages: SourceMessage[] = [];
+    let start = this.#begin(bytes);
+    for (const { end, problem } of this.#recordEnds(bytes, true)) {
       const raw = bytes.subarray(start, end);
       start = end;
       if (isBlank(raw)) continue;
-      try {
-        const [values = []] = parse(raw, { bom: true, relax_column_count: true }) as string[][];
-        records.push({ values, raw });
-      } catch (error) {
-        records.push({ bytes: raw, problem: error instanceof Error ? error.message : String(error) });
+      if (problem !== undefined) {
+        // A header that cannot be read names no columns, so that no record has them.
+        this.#columns ??= [];
+        messages.push({ bytes: raw, problem });
+      } else {
+        const values = csvValues(raw.toString('utf8'), this.#delimiter);
+        if (this.#columns === undefined) this.#columns = namesOf(values);
+        else messages.push(this.#message(this.#columns, { values, raw }));
       }
     }
-    return records;
+    return messages;
   }
 
-  #recordLength(bytes: Buffer): number {
-    let isQuoted = false;
-    for (let at = 0; at < bytes.length; at++) {
-      if (bytes[at] === QUOTE) isQuoted = !isQuoted;
-      else if (bytes[at] === NEWLINE && !isQuoted) return at + 1;
+  /** Where the first record begins; before the header its delimiter is found, too. */
+  #begin(bytes: Buffer): number {
+    if (this.#columns !== undefined) return 0;
+    this.#delimiter = csvDelimiter(bytes.toString('utf8'));
+    return csvStart(bytes);
+  }
+
+  *#recordEnds(bytes: Buffer, isEnd: boolean): Generator<CsvRecordEnd, void, undefined> {
+    for (let start = this.#begin(bytes); start < bytes.length; ) {
+      const found = csvRecordEnd(bytes, start, { delimiter: this.#delimiter, isEnd });
+      if (found === undefined) return;
+      yield found;
+      start = found.end;
     }
-    return bytes.length;
   }
 
   #message(columns: readonly string[], { values, raw }: CsvRecord): SourceMessage {
@@ -197,7 +202,7 @@ class CsvLines implements FileLines {
   /** A number, `true` or `false`, no value where nothing stands, else text. */
   #value(column: string, text: string): string {
     const bare = text.trim();
-    if (this.#textFields.has(column)) return JSON.stringify(text);
+    if (this.#textFields.has(column)) return text === '' && this.#optionalTextFields.has(column) ? 'null' : JSON.stringify(text);
     if (bare === '') return 'null';
     return JSON_VALUE.test(bare) ? bare : JSON.stringify(text);
   }
@@ -208,11 +213,11 @@ interface CsvRecord {
   readonly raw: Uint8Array;
 }
 
-interface NoRecord extends SourceMessage {
-  readonly problem: string;
-}
-
 const JSON_VALUE = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false)$/;
+
+function namesOf(header: readonly string[]): string[] {
+  return header.map((name) => name.trim());
+}
 
 /** Without their ends. */
 function linesOf(bytes: Buffer): Uint8Array[] {

@@ -8,7 +8,16 @@ import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
 import { limits } from '../../../shared/limits.ts';
 import { Backoff } from '../backoff.ts';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
-import { type FileFormat, type FileLines, fileLines, formatOf, type LinesState, sniffed, stateBehind } from './file-lines.ts';
+import {
+  type FileFormat,
+  type FileLines,
+  type FileLinesOptions,
+  fileLines,
+  formatOf,
+  type LinesState,
+  sniffed,
+  stateBehind,
+} from './file-lines.ts';
 
 /** How often it is looked whether there is more. */
 const LOOK_MS = 100;
@@ -19,10 +28,8 @@ const CHUNK_BYTES = 262_144;
 const HEAD_BYTES = 256;
 const NEWLINE = 10;
 
-export interface FollowedFileOptions {
+export interface FollowedFileOptions extends Omit<FileLinesOptions, 'format'> {
   readonly path: string;
-  readonly timeField: string | undefined;
-  readonly textFields: ReadonlySet<string>;
   /** Reads what is there and waits for more; else it ends with the file. */
   readonly follows: boolean;
   /** Where it begins that has no position. */
@@ -277,33 +284,42 @@ class FileReader {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     if (this.#rest.length === 0) return;
     this.#format ??= sniffed(this.#rest);
-    const { timeField, textFields } = this.#options;
-    this.#lines ??= fileLines({ format: this.#format, timeField, textFields }, this.#state);
+    this.#lines ??= fileLines({ ...this.#options, format: this.#format }, this.#state);
+    if (this.#isSkipping) this.#skipOn();
     const whole = isEnd ? this.#rest.length : this.#lines.wholeLength(this.#rest);
     if (whole > 0) this.#takeWhole(this.#lines, whole, isEnd);
-    else if (this.#isSkipping || this.#rest.length > limits.eventBytesMax) this.#skipLong();
+    else if (this.#rest.length > limits.eventBytesMax) this.#skipLong();
   }
 
   #takeWhole(lines: FileLines, length: number, isEnd: boolean): void {
-    let whole = this.#rest.subarray(0, length);
-    this.#rest = Buffer.from(this.#rest.subarray(length));
-    this.#offset += length;
-    if (this.#isSkipping) whole = whole.subarray(whole.indexOf(10) + 1);
-    this.#isSkipping = false;
-    const hasEnd = whole.at(-1) === 10;
-    if (whole.length > 0) this.#messages.push(...lines.messages(isEnd && !hasEnd ? Buffer.concat([whole, Buffer.of(10)]) : whole));
+    const whole = this.#rest.subarray(0, length);
+    this.#drop(length);
+    const hasEnd = whole.at(-1) === NEWLINE;
+    const ended = isEnd && !hasEnd ? Buffer.concat([whole, Buffer.of(NEWLINE)]) : whole;
+    for (const message of lines.messages(ended)) this.#messages.push(message);
     if (this.#headBytes.length === 0) return;
     this.#headLength = Math.min(this.#headBytes.length, this.#offset);
     this.#head = crc32(this.#headBytes.subarray(0, this.#headLength));
   }
 
-  /** What has no end within the length of an event is none; what comes up to the next line end belongs to it. */
+  /** What has no end within the length of an event is none. */
   #skipLong(): void {
     const problem = `found a line of more than ${limits.eventBytesMax} bytes, expected an event`;
-    if (!this.#isSkipping) this.#messages.push({ bytes: this.#rest, problem });
+    this.#messages.push({ bytes: this.#rest, problem });
     this.#isSkipping = true;
-    this.#offset += this.#rest.length;
-    this.#rest = Buffer.alloc(0);
+    this.#drop(this.#rest.length);
+  }
+
+  /** What comes up to the next line end belongs to the line that is too long. */
+  #skipOn(): void {
+    const newline = this.#rest.indexOf(NEWLINE);
+    this.#isSkipping = newline < 0;
+    this.#drop(newline < 0 ? this.#rest.length : newline + 1);
+  }
+
+  #drop(length: number): void {
+    this.#rest = Buffer.from(this.#rest.subarray(length));
+    this.#offset += length;
   }
 
   /** What has been made of the bytes up to the position. */
@@ -345,7 +361,7 @@ async function isSame(handle: FileHandle, { offset, head, headLength }: FilePosi
  * Behind the last line of a file that has its end. What only the lines before it say is known: the columns of CSV, and what a line of
  * `.evt` takes over, as far as that stands in the last ones.
  */
-async function endOf({ handle, inode, path }: OpenFile, { timeField, textFields }: FollowedFileOptions): Promise<FilePosition> {
+async function endOf({ handle, inode, path }: OpenFile, options: FollowedFileOptions): Promise<FilePosition> {
   const { size } = await handle.stat();
   const first = await bytesAt(handle, 0, Math.min(size, CHUNK_BYTES));
   const last = await bytesAt(handle, Math.max(0, size - CHUNK_BYTES), Math.min(size, CHUNK_BYTES));
@@ -355,7 +371,7 @@ async function endOf({ handle, inode, path }: OpenFile, { timeField, textFields 
   const offset = lastEnd === 0 && size > CHUNK_BYTES ? size : size - last.length + lastEnd;
   const whole = last.subarray(size > CHUNK_BYTES ? last.indexOf(NEWLINE) + 1 : 0, lastEnd);
   const begun = first.subarray(0, Math.min(HEAD_BYTES, offset));
-  const state = stateBehind({ format, timeField, textFields }, { first: first.subarray(0, offset), last: whole });
+  const state = stateBehind({ ...options, format }, { first: first.subarray(0, offset), last: whole });
   return { inode, offset, head: crc32(begun), headLength: begun.length, format, state };
 }
 

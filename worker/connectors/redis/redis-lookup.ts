@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { fromJson, toText } from '../../../shared/events/text.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { Lookup } from '../connector.ts';
+import { exactJson } from '../lookups/exact-json.ts';
 import { type RedisAddress, redisClient, redisReason } from './redis-client.ts';
 
 /** Texts that stand for other values: Redis knows texts alone. */
@@ -29,10 +30,12 @@ export class RedisLookup implements Lookup {
     const connecting = this.#connecting;
     try {
       const client = await connecting;
-      const found = await this.#read(client, name).catch(async (error: unknown) => {
+      // Others may find out meanwhile that theirs is of the other kind.
+      const isHash = this.#isHash;
+      const found = await this.#read(client, name, isHash).catch(async (error: unknown) => {
         if (!(error instanceof Error) || !error.message.startsWith('WRONGTYPE')) throw error;
-        this.#isHash = !this.#isHash;
-        return this.#read(client, name);
+        this.#isHash = !isHash;
+        return this.#read(client, name, !isHash);
       });
       if (found === null) throw new NoSuchKey(`there is nothing under '${name}'`);
       return found;
@@ -44,8 +47,8 @@ export class RedisLookup implements Lookup {
     }
   }
 
-  async #read(client: Redis, name: string): Promise<Value> {
-    if (!this.#isHash) {
+  async #read(client: Redis, name: string, isHash: boolean): Promise<Value> {
+    if (!isHash) {
       const text = await client.get(name);
       return text === null ? null : storedValue(text);
     }
@@ -65,7 +68,7 @@ class NoSuchKey extends Error {}
 function storedValue(text: string): Value {
   if (!JSON_VALUE.test(text)) return text;
   try {
-    return fromJson(JSON.parse(text));
+    return fromJson(exactJson(text));
   } catch {
     return text; // It only looked like JSON.
   }

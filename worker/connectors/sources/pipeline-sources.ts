@@ -17,6 +17,8 @@ export interface SourceUse {
   readonly eventTypes: readonly string[];
   /** Fields of these that are texts. */
   readonly textFields: readonly string[];
+  /** Of these fields, those that may be null wherever they are declared. @default none */
+  readonly optionalTextFields?: readonly string[];
   /** Fields that these declare. @default one of them is not declared, and may have any */
   readonly declaredFields?: readonly string[];
 }
@@ -45,7 +47,7 @@ function isSame(one: SourceSettings, other: SourceSettings): boolean {
 
 /** A connector as a pipeline reads it. @throws CepError `connector_error` */
 export function settingsOfUse(
-  { id, parameters, textFields, declaredFields }: SourceUse,
+  { id, parameters, textFields, optionalTextFields, declaredFields }: SourceUse,
   declared: ConnectorSettings,
   reader: Pick<PipelineSourcesOptions, 'environment' | 'pipelineId'> & { readonly replica?: PipelineReplica | undefined },
 ): SourceSettings {
@@ -55,6 +57,7 @@ export function settingsOfUse(
     ...settingsOfReplica(settings, replica?.index ?? 0),
     subscription: `${pipelineId}-${id}`,
     textFields,
+    ...(optionalTextFields && { optionalTextFields }),
     ...(declaredFields && { declaredFields }),
   };
   return replica === undefined ? own : { ...own, replica: readingOf(replica, id) };

@@ -255,6 +255,11 @@ export class HostedPipeline implements IntakeOwner {
 
   // ---------------------------------------------------------------------------------------------- events
 
+  /** Whether a request with this key was taken in before. */
+  isRepeat(key: string): boolean {
+    return this.#events.isRepeat(key);
+  }
+
   /** @throws CepError, as `Pipelines.inject` */
   inject(request: InjectRequest, admit: (events: number) => Admission, events: number): Promise<InjectResult> {
     const { idempotencyKey: key, durable } = request;

@@ -31,15 +31,21 @@ export class IdempotencyWindow<T> {
     this.#sizeOf = sizeOf;
   }
 
+  /** Whether the key came before, whatever it came with. */
+  has(key: string, now: number): boolean {
+    this.#forget(now);
+    return this.#answers.has(key);
+  }
+
   /**
    * The first answer to the key, which may still be under way; undefined when the key is new.
-   * @throws CepError `idempotency_conflict` when it came with another digest
+   * @throws CepError `idempotency_conflict` when it came with another digest, or none of these
    */
-  find(key: string, digest: string, now: number): Promise<T> | undefined {
+  find(key: string, digests: string | readonly string[], now: number): Promise<T> | undefined {
     this.#forget(now);
     const known = this.#answers.get(key);
     if (known === undefined) return undefined;
-    if (known.digest !== digest) {
+    if (![digests].flat().includes(known.digest)) {
       throw new CepError('idempotency_conflict', 'this Idempotency-Key came before with another request', {
         hint: 'use a new key for each request, and the same only to repeat it',
       });

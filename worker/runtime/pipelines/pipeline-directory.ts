@@ -509,10 +509,12 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     pipeline.requireRunning();
     const events = webhookEvents(body, isLines);
     const account = this.#context.tenants.account(pipeline.tenantId);
-    this.#requireStateRoom(account);
+    // What is in already takes no room, and is counted already.
+    const isRepeat = idempotencyKey !== undefined && pipeline.isRepeat(idempotencyKey);
+    if (!isRepeat) this.#requireStateRoom(account);
     try {
       // What brokers give beyond a second is lent of the next ones. A sender can be told to come back.
-      if (!account.meter.fits(events.length, performance.now())) throw this.#eventsRefusal(account, events.length);
+      if (!isRepeat && !account.meter.fits(events.length, performance.now())) throw this.#eventsRefusal(account, events.length);
       await runner.receive(events, idempotencyKey);
     } catch (error) {
       const isRefusal = error instanceof CepError && (error.code === 'queue_full' || error.code === 'quota_exceeded');

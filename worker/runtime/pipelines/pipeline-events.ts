@@ -91,6 +91,11 @@ export class PipelineEvents {
     this.holdWhenFull();
   }
 
+  /** Whether a request with this key was taken in before. */
+  isRepeat(key: string): boolean {
+    return this.#parts.answers.has(key, this.#options.clock.elapsedMs());
+  }
+
   /** @throws CepError, as `Pipelines.inject` */
   async inject(request: InjectRequest, admit: () => Admission): Promise<InjectResult> {
     const answer = await (this.#options.tracer && request.trace ? this.#traced(request, admit) : this.#answerTo(request, admit));
@@ -172,11 +177,12 @@ export class PipelineEvents {
     const { body, timeField, mark, idempotencyKey: key } = input;
     const { nextSequence, clock, storage, outputs } = this.#options;
     const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: false };
-    const idempotency = key === undefined ? null : { key, digest: digestOf(request) };
-    const known = idempotency && this.#parts.answers.find(idempotency.key, idempotency.digest, clock.elapsedMs());
-    if (known) {
-      await this.#unlessRefused(known);
-      return;
+    // The outputs are not asked for, but builds before hashed whether somebody took any: each finds what the other has saved.
+    const idempotency = key === undefined ? null : { key, digest: digestOf({ ...request, outputs: outputs !== undefined }) };
+    if (idempotency !== null && this.isRepeat(idempotency.key)) {
+      const digests = [idempotency.digest, digestOf({ ...request, outputs: outputs === undefined })];
+      const known = this.#parts.answers.find(idempotency.key, digests, clock.elapsedMs());
+      if (known !== undefined) return void (await this.#unlessRefused(known));
     }
     this.requireRoom(body.byteLength);
     if (outputs?.isFull()) throw new CepError('queue_full', 'whoever takes the outputs takes no more for now', { retryAfterSeconds: 1 });

@@ -145,14 +145,16 @@ export function summaryOf(plan: Plan): ProgramSummary {
   };
 }
 
-function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'declaredFields'> {
+function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'optionalTextFields' | 'declaredFields'> {
   const declared = events.filter(({ name }) => types.includes(name));
-  const textFields = declared.flatMap(({ fields }) => fields.flatMap(({ name, type }) => (type.kind === 'str' ? [name] : [])));
+  const texts = declared.flatMap(({ fields }) => fields.filter(({ type }) => type.kind === 'str'));
+  const textFields = [...new Set(texts.map(({ name }) => name))];
+  const optionalTextFields = textFields.filter((field) => texts.every(({ name, optional }) => name !== field || optional));
   const isOpen = types.some((type) => declared.every(({ name }) => name !== type));
-  if (isOpen) return { textFields: [...new Set(textFields)] };
+  if (isOpen) return { textFields, optionalTextFields };
   const fitting = events.filter(({ name, ancestors }) => [name, ...ancestors].some((each) => types.includes(each)));
   const fields = fitting.flatMap((event) => event.fields.map(({ name }) => name));
-  return { textFields: [...new Set(textFields)], declaredFields: [...new Set(fields)] };
+  return { textFields, optionalTextFields, declaredFields: [...new Set(fields)] };
 }
 
 function storedParameters(parameters: ReadonlyMap<string, Value>): ProgramConnector['parameters'] {

@@ -2,7 +2,7 @@ import { durationText, timestampText } from '../../../shared/events/time-text.ts
 import { Duration, isArray, isMap, Timestamp, type Value } from '../../../shared/events/value.ts';
 import { findConnector, findConnectorParameter } from '../../../shared/language/connectors/table.ts';
 import type { ConnectorPlan, InputPlan, OperatorPlan, Plan, StreamPlan, ToPlan } from '../../../shared/language/plan/plan.ts';
-import { withShownUrls } from '../../../shared/security/shown-url.ts';
+import { shownHosts, withShownUrls } from '../../../shared/security/shown-url.ts';
 import type { KnownSend } from '../../connectors/registry.ts';
 import { inputsOf } from '../../engine/streams/plan-inputs.ts';
 import type { Topology, TopologyNode } from '../service.ts';
@@ -102,19 +102,20 @@ function sendsOfOperator(operator: OperatorPlan): ToPlan[] {
 /** The parameters of a connector that are no secrets. */
 function publicConfig({ type, parameters }: ConnectorPlan): Record<string, unknown> {
   const descriptor = findConnector(type);
-  const shown = [...parameters].filter(([name]) => {
+  const shown = [...parameters].flatMap(([name, value]): [string, unknown][] => {
     const parameter = descriptor && findConnectorParameter(descriptor, name);
-    return parameter !== undefined && parameter.secret !== true;
+    if (parameter === undefined || parameter.secret === true) return [];
+    return [[name, plainValue(value, parameter.entries === 'hosts' ? shownHosts : withShownUrls)]];
   });
-  return { type, ...Object.fromEntries(shown.map(([name, value]) => [name, plainValue(value)])) };
+  return { type, ...Object.fromEntries(shown) };
 }
 
-function plainValue(value: Value): unknown {
-  if (isArray(value)) return value.map(plainValue);
-  if (isMap(value)) return Object.fromEntries(Array.from(value, ([name, item]) => [name, plainValue(item)]));
+function plainValue(value: Value, shownText: (text: string) => string): unknown {
+  if (isArray(value)) return value.map((item) => plainValue(item, shownText));
+  if (isMap(value)) return Object.fromEntries(Array.from(value, ([name, item]) => [name, plainValue(item, shownText)]));
   if (value instanceof Duration) return durationText(value.ms);
   if (value instanceof Timestamp) return timestampText(value.ms);
-  return typeof value === 'string' ? withShownUrls(value) : value;
+  return typeof value === 'string' ? shownText(value) : value;
 }
 
 /** The connectors that a program asks. */

@@ -18,6 +18,8 @@ interface Server {
   readonly database: string;
   readonly json: string;
   readonly time: string;
+  /** Without a zone. */
+  readonly localTime: string;
   readonly quote: string;
   readonly unreachable: RegExp;
   query(port: number, text: string): Promise<readonly Record<string, unknown>[]>;
@@ -33,6 +35,7 @@ const servers: readonly Server[] = [
     database: 'postgres',
     json: 'jsonb',
     time: 'timestamptz',
+    localTime: 'timestamp',
     quote: '"',
     unreachable: /password authentication failed/,
     query: async (port, text) => {
@@ -55,6 +58,7 @@ const servers: readonly Server[] = [
     database: 'shop',
     json: 'json',
     time: 'datetime(3)',
+    localTime: 'datetime',
     quote: '`',
     unreachable: /Access denied/,
     query: async (port, text) => {
@@ -82,7 +86,12 @@ for (const server of servers) {
       await query(
         `create table alerts (id varchar(100) primary key, ${server.quote}timestamp${server.quote} ${server.time}, n int, data ${server.json})`,
       );
+      await query(`create table ids (n int, code bigint, exact decimal(30, 2), more ${server.json})`);
+      await query(`insert into ids values (0, 9007199254740993, 12345678901234567890.5, '{"id": 9007199254740993, "rate": 0.5}'),
+        (1, 7, 2.25, '{"id": 7, "rate": null}')`);
       await query('create table loose (id varchar(100), n int)');
+      await query(`create table dated (id varchar(100) primary key, n int, day date, moment ${server.localTime})`);
+      await query('create table unlike (id varchar(100) primary key, person varchar(20) unique, n int)');
       const odd = server.scheme === 'postgres' ? '"odd ""name"' : '`odd ``name`';
       await query(`create table ${odd} (id varchar(100) primary key, n int)`);
       await query('create table users (name varchar(20) primary key, role varchar(20), level bigint, score decimal(6, 2))');
@@ -171,6 +180,47 @@ stream Each = Reading.from(In)
       expect((await run.end('SIGINT'))?.code).toBe(0);
     });
 
+    it('gives columns of times what says its zone, as UTC, and leaves the reading of other texts to the server', async () => {
+      const body = `.emit(n, day: split(user, "|")[0], moment: split(user, "|")[1])`;
+      const run = begin(() => `${url()}, table: "dated", retries: 0`, 'Db', body);
+      await run.startReading();
+      const users = [
+        '2026-01-31|2026-01-31T10:00:00+02:00',
+        'item 12|2026-01-31T10:00:00Z',
+        '2026-01-31|order 7',
+        '2026-02-01|2026-01-31 10:00:00',
+      ];
+      appendFileSync(run.path('in.jsonl'), users.map((user, n) => `${JSON.stringify({ event_type: 'Reading', n, user })}\n`).join(''));
+      const rows = async (): Promise<unknown> => query("select n, concat(day, '') as d, concat(moment, '') as m from dated order by n");
+      await vi.waitFor(async () => expect(((await rows()) as unknown[]).length + run.letters().length).toBe(users.length), {
+        timeout: 30_000,
+      });
+      expect(await rows()).toEqual([
+        { n: 0, d: '2026-01-31', m: '2026-01-31 08:00:00' },
+        { n: 3, d: '2026-02-01', m: '2026-01-31 10:00:00' },
+      ]);
+      expect(run.letters().map(({ code, event }) => [code, (event as { data: { n: number } }).data.n])).toEqual([
+        ['database_error', 1],
+        ['database_error', 2],
+      ]);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
+    it('overwrites no row of another event that has the same value in another unique column', async () => {
+      const run = begin(() => `${url()}, table: "unlike", retries: 0`, 'Db', '.emit(n, person: user)');
+      await run.startReading();
+      const users = ['ann', 'ann', 'bob'];
+      appendFileSync(run.path('in.jsonl'), users.map((user, n) => `${JSON.stringify({ event_type: 'Reading', n, user })}\n`).join(''));
+      const rows = (): ReturnType<Server['query']> => query('select person, n from unlike order by n');
+      await vi.waitFor(async () => expect((await rows()).length + run.letters().length).toBe(users.length), { timeout: 30_000 });
+      expect(await rows()).toEqual([
+        { person: 'ann', n: 0 },
+        { person: 'bob', n: 2 },
+      ]);
+      expect(run.letters()).toMatchObject([{ code: 'database_error', error: expect.stringMatching(/unique/), event: { data: { n: 1 } } }]);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
     it('says that the login is refused, and shows no password', async () => {
       const run = begin(() => `${url('wrong-secret')}, table: "alerts", retries: 0`);
       await run.startReading();
@@ -179,6 +229,22 @@ stream Each = Reading.from(In)
       expect(run.letters()[0]?.['error']).toMatch(server.unreachable);
       const ended = await run.end('SIGINT');
       expect(`${JSON.stringify(run.letters())}${ended?.stderr}`).not.toContain('wrong-secret');
+    });
+
+    it('finds ids of any size as they are, in columns of exact numbers and in JSON', async () => {
+      const run = begin(
+        () => `${url()}, query: "select code, exact, more from ids where n = $1"`,
+        'Out',
+        '.enrich(Db, key: n, fields: [code, exact, more])\n    .emit(n, code, exact, more, how: enrich_status)',
+      );
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(2));
+      await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(2), { timeout: 30_000, interval: 50 });
+      expect(run.delivered('out.jsonl').map(({ data }) => data)).toEqual([
+        { n: 0, code: '9007199254740993', exact: '12345678901234567890.50', more: { id: '9007199254740993', rate: 0.5 }, how: 'ok' },
+        { n: 1, code: 7, exact: 2.25, more: { id: 7, rate: null }, how: 'ok' },
+      ]);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
     });
 
     it('looks up by a query, and takes a key for a value whatever is in it', async () => {

@@ -249,6 +249,8 @@ stream Each = Reading.from(In)
     const client = clientOf(broker.port);
     await client.hset('user:ann', { role: 'admin', level: '7' });
     await client.set('user:bob', '{"role":"guest","level":1}');
+    await client.hset('user:dot', { role: '12345678901234567890', level: '12e345' });
+    await client.set('user:eve', '{"role":9007199254740993,"level":1}');
     client.disconnect();
     const run = begin(
       (folder) => `
@@ -269,23 +271,25 @@ stream Known = Login.from(In)
     const login = (n: number, user: string): void =>
       appendFileSync(run.path('in.jsonl'), `${JSON.stringify({ event_type: 'Login', n, user })}\n`);
     const given = (): unknown[] => run.delivered('out.jsonl').map(({ data }) => data);
-    for (const [n, user] of ['ann', 'bob', 'carl', 'ann'].entries()) login(n, user);
+    for (const [n, user] of ['ann', 'bob', 'carl', 'ann', 'dot', 'eve'].entries()) login(n, user);
     await run.startReading();
     const expected = [
       { n: 0, role: 'admin', level: 7, how: 'ok' },
       { n: 1, role: 'guest', level: 1, how: 'ok' },
       { n: 2, role: 'none', level: null, how: 'fallback' },
       { n: 3, role: 'admin', level: 7, how: 'ok' },
+      { n: 4, role: '12345678901234567890', level: '12e345', how: 'ok' },
+      { n: 5, role: '9007199254740993', level: 1, how: 'ok' },
     ];
     await vi.waitFor(() => expect(given()).toEqual(expected), { timeout: 30_000, interval: 50 });
     await broker.kill('SIGKILL');
-    login(4, 'ann');
-    await vi.waitFor(() => expect(given()[4]).toEqual({ n: 4, role: 'none', level: null, how: 'fallback' }), {
+    login(6, 'ann');
+    await vi.waitFor(() => expect(given()[6]).toEqual({ n: 6, role: 'none', level: null, how: 'fallback' }), {
       timeout: 30_000,
       interval: 50,
     });
     await broker.startAgain();
-    let n = 5;
+    let n = 7;
     await vi.waitFor(
       () => {
         login(n++, 'ann');
