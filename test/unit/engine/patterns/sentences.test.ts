@@ -79,6 +79,14 @@ describe('displaced events', () => {
     expect(displaced('A as a -> B as b within 5s -> C as c', 'X@100 A@20 B@21 C@22')).toEqual([[], 1]);
   });
 
+  test('a run whose gap behind a displaced event is over ends with the watermark, but not at the time of its first event', () => {
+    const source = 'A as a -> B as b -> (C as c within 1s)';
+    expect(displaced(source, 'A@10 B@5 C@5')).toEqual([['(A,B,C)@5'], 0]);
+    expect(displaced(source, 'A@10 B@5 X@10.001 C@5')).toEqual([[], 0]);
+    expect(displaced(source, 'A@10 B@5 C@7')).toEqual([[], 0]);
+    expect(displaced(source, 'X@10 A@5 B@5 C@5')).toEqual([[], 0]);
+  });
+
   test('what a first step refuses is not late', () => {
     expect(displaced('A where v > 5 as a -> B as b within 5s', 'X@100 A1@20 A7@20')).toEqual([[], 1]);
   });
@@ -487,6 +495,11 @@ describe('absence', () => {
   test('an absence in a branch of AND completes at its deadline', () => {
     expect(timedMatches('AND(A as a, B as b -> NOT C within 5s)', 'B@0 A@1 X@9')).toEqual(['(A,B)@5']);
     expect(timedMatches('AND(A as a, B as b -> NOT C within 5s)', 'B@0 X@6 A@7')).toEqual(['(A,B)@7']);
+  });
+
+  test('match_duration_ms goes to the deadline', () => {
+    const harness = harnessOf('A -> B as b -> NOT C within 5s').pushAll('A@0 B@4 X@20');
+    expect(harness.matches.map((match) => match.fields.get('match_duration_ms'))).toEqual([9000]);
   });
 
   test('at the end of input absences match at their deadlines', () => {
