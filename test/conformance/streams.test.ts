@@ -182,6 +182,13 @@ describe('filters, limits and hygiene', () => {
     ],
     ['distinct of the whole event', 'stream S = A.distinct().emit(x: x)', 'A { x: 1 }\nA { x: 1 }\nA { x: 2 }', 'S {"x":1}', 'S {"x":2}'],
     [
+      'of the whole event a null field is as if it were missing',
+      'stream S = A.distinct().emit(x: x)',
+      'A { x: 1 }\nA { x: 1, y: null }\nA { x: 2, y: null }\nA { x: 2 }',
+      'S {"x":1}',
+      'S {"x":2}',
+    ],
+    [
       'distinct forgets, counted from the last that passed, exactly then',
       'stream S = A.distinct(k, within: 10s).emit(x: x)',
       '@0 A { k: 1, x: 1 }\n@9s A { k: 1, x: 2 }\n@10s A { k: 1, x: 3 }\n@19s A { k: 1, x: 4 }',

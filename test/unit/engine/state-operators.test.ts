@@ -58,6 +58,16 @@ describe('distinct and dedupe', () => {
     expect(times(run.outputs)).toEqual([0, 1, 3]);
   });
 
+  it('take a field that is null for one that is missing', () => {
+    const run = runOf([operator({ kind: 'distinct', key: null, withinMs: null, extent: 'stream' }), emit('S')]);
+    run.push('X', 0, { v: 1 });
+    run.push('X', 1, { v: 1, w: null });
+    run.push('X', 2, { w: null });
+    run.push('X', 3, {});
+    run.push('X', 4, { w: null, v: 1, u: 0 });
+    expect(times(run.outputs)).toEqual([0, 2, 4]);
+  });
+
   it('count from the last event that passed: exactly the duration later passes', () => {
     const run = runOf([operator({ kind: 'dedupe', key: field('v'), withinMs: 10 }), emit('S')]);
     for (const time of [0, 5, 9, 10, 15, 20, 29, 31]) run.push('X', time, { v: 1 });

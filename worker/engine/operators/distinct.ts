@@ -34,7 +34,7 @@ export class Distinct extends BasicOperator {
   }
 
   process(row: Row): void {
-    const key = keyOf([this.#key === null ? row.fields : this.#key(this.#scopeOf(row))]);
+    const key = keyOf([this.#key === null ? presentOf(row.fields) : this.#key(this.#scopeOf(row))]);
     const partition = this.#isPerWindow ? '' : this.#expiry.touch(row);
     if (this.#keys.pass(partition, key, row.time)) this.next.process(row);
     else this.#environment.suppressed();
@@ -63,4 +63,12 @@ export class Distinct extends BasicOperator {
     this.#keys.load(keys);
     this.#expiry.load(expiry);
   }
+}
+
+/** A field that is null and one that is missing are the same. */
+function presentOf(fields: Row['fields']): Row['fields'] {
+  for (const value of fields.values()) {
+    if (value === null) return new Map(Array.from(fields).filter(([, one]) => one !== null));
+  }
+  return fields;
 }

@@ -16,6 +16,8 @@ export interface Residual {
   readonly isBegun: boolean;
   /** Nothing more need come. What has only begun and may be left out does not stand in the way. */
   readonly isComplete: boolean;
+  /** Has begun with what stays whatever comes: none of its ways begins anew. */
+  readonly isSettled: boolean;
   /** Time of the step that a following step measures its gap from. */
   readonly endTime: number;
   outlook(context: RunContext): Outlook;
@@ -23,6 +25,8 @@ export interface Residual {
   absences(): readonly Absence[];
   /** After an event of the violated `NOT`s; null when the run is over. */
   violate(isViolated: (slot: number) => boolean): Change | null;
+  /** From now on it keeps what it has begun, and begins in no other way; null when it has begun nothing. */
+  settle(): Change | null;
   /** After the `NOT`s have matched whose time is over; itself when there are none. */
   pass(passing: Passing): Change;
   /** What the run loses when it goes on without what has only begun. */

@@ -143,8 +143,9 @@ function canOrder(left: Type, right: Type): boolean {
   return left.kind === right.kind && isOrdered(left);
 }
 
+/** Whether `compareValues` orders the values of the type. */
 function isOrdered(type: Type): boolean {
-  return isNumberLike(type) || type.kind === 'str' || type.kind === 'timestamp';
+  return isNumberLike(type) || type.kind === 'str' || type.kind === 'bool' || type.kind === 'timestamp';
 }
 
 function hintFor(left: Type, right: Type): { readonly hint?: string } {

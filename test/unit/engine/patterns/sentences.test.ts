@@ -79,6 +79,14 @@ describe('displaced events', () => {
     expect(displaced('A as a -> B as b within 5s -> C as c', 'X@100 A@20 B@21 C@22')).toEqual([[], 1]);
   });
 
+  test('a run whose gap behind a displaced event is over ends with the watermark, but not at the time of its first event', () => {
+    const source = 'A as a -> B as b -> (C as c within 1s)';
+    expect(displaced(source, 'A@10 B@5 C@5')).toEqual([['(A,B,C)@5'], 0]);
+    expect(displaced(source, 'A@10 B@5 X@10.001 C@5')).toEqual([[], 0]);
+    expect(displaced(source, 'A@10 B@5 C@7')).toEqual([[], 0]);
+    expect(displaced(source, 'X@10 A@5 B@5 C@5')).toEqual([[], 0]);
+  });
+
   test('what a first step refuses is not late', () => {
     expect(displaced('A where v > 5 as a -> B as b within 5s', 'X@100 A1@20 A7@20')).toEqual([[], 1]);
   });
@@ -435,6 +443,31 @@ describe('absence', () => {
     expect(matchesToTheEnd(source, 'A@0 X@1 B@2 C@3')).toEqual(['(A,[B],[C])@3']);
   });
 
+  test.each([
+    ['OR(D as d -> E as e, C as c)', 'A D X C', []],
+    ['OR(D as d -> E as e, C as c)', 'A D X C E', ['(A,D,E,-)']],
+    ['OR(D as d -> E as e, C as c)', 'A D C X', ['(A,-,-,C)']],
+    ['OR(D as d -> E as e, F as f -> G as g)', 'A D F X G', ['(A,-,-,F,G)']],
+    ['OR(D{2} as d, C as c)', 'A D X C', []],
+    ['OR(D{2} as d, C as c)', 'A D1 X C D2', ['(A,[D1,D2],-)']],
+    ['OR(D -> E, C as c) -> F as f', 'A D X C F', []],
+    ['AND(OR(D as d -> E as e, C as c), F as f)', 'A D X C F', []],
+    ['AND(OR(D as d -> E as e, C as c), F as f)', 'A D X F E', ['(A,D,E,-,F)']],
+    ['AND(OR(D as d -> E as e, C as c), F as f)', 'A D F X C', ['(A,-,-,C,F)']],
+    ['AND((D as d -> E as e)? -> C as c, F as f)', 'A D X C F', []],
+    ['AND((D as d -> E as e)? -> C as c, F as f)', 'A D X F E C', ['(A,D,E,C,F)']],
+    ['B? as b -> OR(D as d -> E as e, C as c)', 'A D X C', []],
+  ] as const)('in front of %s it leaves only what has begun: %s', (item, input, expected) => {
+    expect(matches(`A -> NOT X -> ${item}`, input)).toEqual(expected);
+    expect(harnessOf(`A -> NOT X -> ${item}`, { isIndexed: false }).pushAll(input).text()).toEqual(expected);
+  });
+
+  test('a run that was saved behind the first event of a group goes on in the same way', () => {
+    const harness = harnessOf('A -> NOT X -> OR(D as d -> E as e, C as c)').pushAll('A@0 D@1').restart();
+    harness.pushAll('X@2').restart();
+    expect(harness.pushAll('C@3 E@4').text(true)).toEqual(['(A,D,E,-)@4']);
+  });
+
   test('NOT B within d -> C is C after d without B, and a C at the end of d comes too early', () => {
     expect(matches('A -> NOT B within 5s -> C as c', 'A@0 C1@3 C2@5 C3@6')).toEqual(['(A,C3)']);
     expect(matches('A -> NOT B within 5s -> C as c', 'A@0 B@5 C@6')).toEqual([]);
@@ -462,6 +495,11 @@ describe('absence', () => {
   test('an absence in a branch of AND completes at its deadline', () => {
     expect(timedMatches('AND(A as a, B as b -> NOT C within 5s)', 'B@0 A@1 X@9')).toEqual(['(A,B)@5']);
     expect(timedMatches('AND(A as a, B as b -> NOT C within 5s)', 'B@0 X@6 A@7')).toEqual(['(A,B)@7']);
+  });
+
+  test('match_duration_ms goes to the deadline', () => {
+    const harness = harnessOf('A -> B as b -> NOT C within 5s').pushAll('A@0 B@4 X@20');
+    expect(harness.matches.map((match) => match.fields.get('match_duration_ms'))).toEqual([9000]);
   });
 
   test('at the end of input absences match at their deadlines', () => {

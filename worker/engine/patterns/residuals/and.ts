@@ -56,6 +56,11 @@ export class AndResidual implements Residual {
     return this.#branches.every((branch) => branch.isComplete);
   }
 
+  /** One branch begins it for all. */
+  get isSettled(): boolean {
+    return this.#branches.some((branch) => branch.isSettled);
+  }
+
   /** When a branch is overdue the others take nothing more: all that they could take would be lost. */
   outlook(context: RunContext): Outlook {
     const outlooks = this.#branches.map((branch) => branch.outlook(context));
@@ -89,6 +94,13 @@ export class AndResidual implements Residual {
   violate(isViolated: (slot: number) => boolean): Change | null {
     const changes = this.#branches.map((branch) => branch.violate(isViolated));
     return changes.every((change) => change !== null) ? this.#after(changes) : null;
+  }
+
+  settle(): Change | null {
+    if (this.isSettled) return unchanged(this);
+    const changes = this.#branches.map((branch) => branch.settle());
+    if (changes.every((change) => change === null)) return null;
+    return this.#after(changes.map((change, index) => change ?? unchanged(this.#branches[index] as Residual)));
   }
 
   pass(passing: Passing): Change {

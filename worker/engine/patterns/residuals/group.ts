@@ -92,6 +92,17 @@ export class GroupResidual implements Residual {
     return round === null || round.isComplete || mark !== null;
   }
 
+  /** Rounds that may come to nothing settle nothing. */
+  get isSettled(): boolean {
+    const { done, round } = this.#state;
+    return (done > 0 && !this.#node.item.isNullable) || (round?.isSettled === true && !this.#mayDropRound(round));
+  }
+
+  #mayDropRound(round: Residual): boolean {
+    const { done, mark } = this.#state;
+    return mark !== null && done >= this.#node.min && !(round.isComplete && round.absences().length === 0);
+  }
+
   outlook(context: RunContext): Outlook {
     const inner = this.#innerContext(context);
     const { round } = this.#state;
@@ -175,6 +186,13 @@ export class GroupResidual implements Residual {
     if (change !== null) return this.#after(change);
     if (mark === null || done < this.#node.min) return null;
     return { residual: this.#with({ round: null, mark: null }), discards: [mark] };
+  }
+
+  /** The round must be finished. */
+  settle(): Change | null {
+    if (this.isSettled) return unchanged(this);
+    const change = this.#state.round?.settle() ?? null;
+    return change && { residual: this.#with({ round: change.residual, mark: null }), discards: change.discards };
   }
 
   pass(passing: Passing): Change {

@@ -67,6 +67,11 @@ export class OrResidual implements Residual {
     return this.#branches.some((branch) => branch?.isComplete);
   }
 
+  /** Each branch that may still win has begun. */
+  get isSettled(): boolean {
+    return this.#branches.every((branch) => branch === null || branch.isSettled);
+  }
+
   get endTime(): number {
     return this.#winner?.endTime ?? this.#since;
   }
@@ -132,6 +137,17 @@ export class OrResidual implements Residual {
     return this.#after(changes);
   }
 
+  /** The branches that have begun nothing are out of the race. */
+  settle(): Change | null {
+    if (this.isSettled) return unchanged(this);
+    const changes = this.#branches.map((branch) => branch?.settle() ?? null);
+    if (changes.every((change) => change === null)) return null;
+    return this.#left(
+      changes.map((change) => change?.residual ?? null),
+      discardsOf(changes),
+    );
+  }
+
   pass(passing: Passing): Change {
     return this.#after(this.#branches.map((branch) => branch?.pass(passing) ?? null));
   }
@@ -141,14 +157,18 @@ export class OrResidual implements Residual {
     const branches = changes.map((change) => change?.residual ?? null);
     if (branches.every((branch, index) => branch === this.#branches[index])) return unchanged(this);
     const winner = branches.findIndex((branch, index) => branch?.isComplete && branch !== this.#branches[index]);
-    const discards = changes.flatMap((change) => change?.discards ?? []);
-    if (winner === -1)
-      return {
-        residual: new OrResidual(this.#node, branches, this.#since, this.#mark),
-        discards: [...discards, ...this.#lossesOf(branches)],
-      };
+    const discards = discardsOf(changes);
+    if (winner === -1) return this.#left(branches, discards);
     const alone = branches.map((branch, index) => (index === winner ? branch : null));
     return { residual: new OrResidual(this.#node, alone, this.#since, null), discards: [...discards, ...this.#lossesOf(alone)] };
+  }
+
+  /** With the branches that are still in the race. */
+  #left(branches: readonly (Residual | null)[], discards: readonly Mark[]): Change {
+    return {
+      residual: new OrResidual(this.#node, branches, this.#since, this.#mark),
+      discards: [...discards, ...this.#lossesOf(branches)],
+    };
   }
 
   /** What branches had taken that are in the race no more. */
@@ -169,4 +189,8 @@ export class OrResidual implements Residual {
     const head = savedHead.save({ since: this.#since, lengths: this.#mark?.lengths ?? null });
     return [...(head as ValueArray), ...this.#branches.map((branch) => branch?.save() ?? null)];
   }
+}
+
+function discardsOf(changes: readonly (Change | null)[]): readonly Mark[] {
+  return changes.flatMap((change) => change?.discards ?? []);
 }

@@ -29,7 +29,7 @@ interface State {
   readonly inner: Residual | null;
   /** Where `inner` is null: the time of the step before, or the deadline of the `NOT`. */
   readonly since: number;
-  /** Indexes of `NOT`s left behind that are in force until a step that must come. */
+  /** Indexes of `NOT`s left behind that are in force until an item that must come has begun for good. */
   readonly held: readonly number[];
   /** Index of a violated `NOT`: items from here on are out of reach until an item before it is taken. */
   readonly barredFrom: number;
@@ -93,6 +93,12 @@ export class SequenceResidual implements Residual {
     return this.#state.at >= 0 || this.#state.since < Infinity;
   }
 
+  get isSettled(): boolean {
+    const { at, inner } = this.#state;
+    if (at === -1) return false;
+    return inner === null || inner.isSettled || this.#node.items.some((item, index) => index < at && !item.isNullable);
+  }
+
   get #isInnerComplete(): boolean {
     return this.#state.inner?.isComplete ?? true;
   }
@@ -122,7 +128,7 @@ export class SequenceResidual implements Residual {
 
   /** An enabled step of the current item, seen from the sequence. */
   #within(enabled: EnabledStep): EnabledStep {
-    return { ...enabled, take: (taking) => this.#with({ inner: enabled.take(taking) }) };
+    return { ...enabled, take: (taking) => this.#goOn(enabled.take(taking)) };
   }
 
   #prospectOf(reachable: Reachable, context: RunContext): Prospect {
@@ -144,12 +150,25 @@ export class SequenceResidual implements Residual {
   }
 
   #moveTo(index: number, inner: Residual): SequenceResidual {
-    return this.#with({ at: index, inner, held: this.#heldAt(index), barredFrom: Infinity });
+    return this.#with({ at: index, inner, held: this.#heldAt(index, inner), barredFrom: Infinity });
   }
 
-  /** A `NOT` stays in force over optional steps, and ends where a step begins that must come. */
-  #heldAt(index: number): readonly number[] {
-    if (!(this.#node.items[index] as TreeNode).isNullable || !this.#hasStepBefore) return NO_INDEXES;
+  /** With what is left of the current item. */
+  #goOn(inner: Residual): SequenceResidual {
+    const { at, held } = this.#state;
+    return this.#with(held.length > 0 && this.#endsNots(at, inner) ? { inner, held: NO_INDEXES } : { inner });
+  }
+
+  /**
+   * A `NOT` stays in force over optional steps, and ends where an item begins that must come: where it begins for good, as
+   * a run may give up a branch of it that has only begun, and come to another.
+   */
+  #endsNots(index: number, inner: Residual): boolean {
+    return !(this.#node.items[index] as TreeNode).isNullable && inner.isSettled;
+  }
+
+  #heldAt(index: number, inner: Residual): readonly number[] {
+    if (!this.#hasStepBefore || this.#endsNots(index, inner)) return NO_INDEXES;
     const crossed = this.#reachable().filter((reachable) => reachable.item.kind === 'absence' && reachable.index < index);
     return crossed.length === 0 ? this.#state.held : [...this.#state.held, ...crossed.map((reachable) => reachable.index)];
   }
@@ -182,10 +201,19 @@ export class SequenceResidual implements Residual {
   }
 
   violate(isViolated: (slot: number) => boolean): Change | null {
-    if (this.#state.held.some((index) => (this.#node.items[index] as AbsenceNode).slots.some(isViolated))) return null;
+    if (!this.#state.held.some((index) => (this.#node.items[index] as AbsenceNode).slots.some(isViolated))) {
+      return this.#violateFromItem(isViolated);
+    }
+    const { at, inner } = this.#state;
+    const change = this.#node.items[at]?.isNullable ? null : (inner?.settle() ?? null);
+    return change && after(this.#goOn(change.residual).#violateFromItem(isViolated), change.discards);
+  }
+
+  /** Of the `NOT`s in the current item and behind it. */
+  #violateFromItem(isViolated: (slot: number) => boolean): Change | null {
     const change = this.#state.inner === null ? null : this.#state.inner.violate(isViolated);
     if (this.#state.inner !== null && change === null) return null;
-    const self = change === null || change.residual === this.#state.inner ? this : this.#with({ inner: change.residual });
+    const self = change === null || change.residual === this.#state.inner ? this : this.#goOn(change.residual);
     const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable).some(({ slot }) => isViolated(slot)));
     const discards = change?.discards ?? NO_MARKS;
     if (barred === undefined) return { residual: self, discards };
@@ -197,10 +225,16 @@ export class SequenceResidual implements Residual {
     return this.#node.items.some((item, at) => at > this.#state.at && at < index && item.kind !== 'absence');
   }
 
+  settle(): Change | null {
+    if (this.isSettled) return unchanged(this);
+    const change = this.#state.inner?.settle() ?? null;
+    return change && { residual: this.#goOn(change.residual), discards: change.discards };
+  }
+
   pass(passing: Passing): Change {
     const inner = this.#state.inner?.pass(passing);
     if (inner !== undefined && inner.residual !== this.#state.inner) {
-      return after(this.#with({ inner: inner.residual }).pass(passing), inner.discards);
+      return after(this.#goOn(inner.residual).pass(passing), inner.discards);
     }
     for (const reachable of this.#reachable()) {
       const passed = this.#passItem(reachable, passing);
@@ -244,6 +278,6 @@ function absencesOf(node: AbsenceNode, earliestTime: number, deadline: number): 
   return node.slots.map((slot) => ({ node, slot, earliestTime, deadline }));
 }
 
-function after(change: Change, discards: readonly Mark[]): Change {
-  return discards.length === 0 ? change : { residual: change.residual, discards: [...discards, ...change.discards] };
+function after<C extends Change | null>(change: C, discards: readonly Mark[]): C | Change {
+  return change === null || discards.length === 0 ? change : { residual: change.residual, discards: [...discards, ...change.discards] };
 }

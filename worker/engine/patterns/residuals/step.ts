@@ -46,6 +46,10 @@ export class StepResidual implements Residual {
     return this.#count >= this.#node.min;
   }
 
+  get isSettled(): boolean {
+    return this.isBegun;
+  }
+
   outlook(context: RunContext): Outlook {
     const { isComplete } = this;
     return {
@@ -89,6 +93,10 @@ export class StepResidual implements Residual {
 
   violate(): Change {
     return unchanged(this);
+  }
+
+  settle(): Change | null {
+    return this.isBegun ? unchanged(this) : null;
   }
 
   pass(): Change {
