@@ -31,6 +31,7 @@ export class AggregateColumns {
   readonly #columns: Column[] = [];
   readonly #namesOf: (call: AggregateCall, position: number) => Pick<ObjectCall, 'objects' | 'create'>;
   readonly #nan: string;
+  readonly #names: InputContext['module']['names'];
   /** Values leave again. Then they come from where null is NaN. */
   readonly #slides: boolean;
   /** No value can be refused, so calls may share what they count: all of them take a row or none does. */
@@ -57,6 +58,7 @@ export class AggregateColumns {
     this.inputs = new AggregateInputs(context);
     this.#namesOf = namesOf;
     this.#slides = slides;
+    this.#names = context.module.names;
     this.#nan = context.module.constant(Number.NaN);
     this.#isShared = plan.calls.every((call) => this.#takesAll(call));
     this.#inPassing = callsReadInPassing(plan);
@@ -155,10 +157,25 @@ export class AggregateColumns {
 
   /** Statements that take the inputs in, all of them or none. */
   printAdd(names: TakingNames): string {
+    return this.#printRequire(names) + this.#printTaking(names, (text) => text);
+  }
+
+  /** The same, where a call whose input is refused is given null. `refused`: a name for the first failure, which the kernel chooses. */
+  printAddEach(names: TakingNames, refused: string, kernel: string): string {
+    return this.#printTaking(names, (text, { objects, value }) => {
+      if (value?.as !== 'value') return text;
+      const thrown = this.#names.mint('e');
+      const instead = `${objects}[${names.slot}].addOne(null,${names.time},${names.order});`;
+      return `try{${text}}catch(${thrown}){${refused}=${kernel}.firstRefused(${refused},${thrown});${instead}}`;
+    });
+  }
+
+  /** Each call by itself, the choosiest first. */
+  #printTaking(names: TakingNames, around: (text: string, object: ObjectCall) => string): string {
     const columns = this.#steps.map((column) => ({ rank: column.rank, text: this.#printColumn(column, column.add, names) }));
-    const objects = this.objects.map((object) => ({ rank: object.rank, text: this.#printObject(object, 'addOne', names) }));
+    const objects = this.objects.map((object) => ({ rank: object.rank, text: around(this.#printObject(object, 'addOne', names), object) }));
     const parts = [...columns, ...objects].sort((a, b) => a.rank - b.rank);
-    return this.#printRequire(names) + parts.map(({ text }) => text).join('');
+    return parts.map(({ text }) => text).join('');
   }
 
   /** Statements that take the inputs of the oldest row out again. */

@@ -20,7 +20,12 @@ export function createWindow(plan: WindowOperatorPlan, next: Next, environment: 
       if (aggregate !== null && slidesOverTime(plan, window)) return new RingKernel(aggregate, window, next, environment);
       return new TimeWindowKernel(whole(TimeWindowKernel.wholeFields(window)), window, next, environment);
     case 'count':
-      return new CountWindowKernel(whole(CountWindowKernel.wholeFields, { takesOut: window.slide !== null }), window, next, environment);
+      return new CountWindowKernel(
+        whole(CountWindowKernel.wholeFields, { takesOut: window.slide !== null, keepsRefused: true }),
+        plan,
+        next,
+        environment,
+      );
     case 'session':
       return new SessionKernel(whole(SessionKernel.wholeFields, { merges: true }), aggregate, window, next, environment);
   }
