@@ -1,5 +1,4 @@
 import type { Value } from '../../../shared/events/value.ts';
-import { requireBounded } from '../../../shared/events/value-limits.ts';
 import type { Accumulator } from '../../../shared/language/functions/descriptor.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { PreparedCall } from './aggregate-call.ts';
@@ -53,7 +52,6 @@ export class HeldKinds implements Takers {
   }
 
   #requireBeside(position: number, value: Value, leaving: number): void {
-    requireBounded(value);
     this.#probe(position, (this.#counts[position] as number) > leaving).require?.(value);
   }
 

@@ -170,6 +170,74 @@ describe.each(ways)('%s: an event whose value an aggregate refuses', (_, engine)
   });
 });
 
+/** What a program may make, nested too deep to be kept where k is 4. */
+const MADE = `event E:
+    k: int
+fn made(k: int) -> any:
+    var x = [k]
+    if k == 4:
+        for i in 0..200:
+            x := [x]
+    return x
+`;
+
+describe.each(ways)('%s: a value that is nested too deep to be kept', (_, engine) => {
+  const runWith = (operators: string, calls: string): EngineRun => {
+    const text = `${MADE}stream S = E.${operators}.aggregate(n: count(), s: sum(k), ${calls}).emit(n, s)\n`;
+    const run = start(planOf(text), engine);
+    for (const [at, k] of [1, 2, 4, 8].entries()) run.push('E', at * 1000, { k });
+    run.engine.end();
+    return run;
+  };
+  const keeping = [
+    ['c: collect(made(k))'],
+    ['f: first(made(k))'],
+    ['l: last(made(k))'],
+    ['d: count_distinct(made(k))'],
+    ['d: count_distinct(made(k)), c: collect(made(k))'],
+    ['l: last(k), c: collect(made(k)), m: last(made(k))'],
+    ['c: collect(made(k)) where k > 2'],
+  ];
+  const byTime = [
+    'window(10s)',
+    'window(session: 5s)',
+    'watermark(out_of_order: 1s).window(10s)',
+    'watermark(out_of_order: 1s).window(session: 5s)',
+    'window(10s, early: 8s)',
+    'window(10s, sliding: 10s)',
+    'window(20s, sliding: 10s)',
+  ];
+
+  test.each(keeping)('is given to no call, where %s would keep it', (calls) => {
+    for (const window of byTime) {
+      const run = runWith(window, calls);
+      expect(fieldsOf(run)[0], window).toBe('{"n":3,"s":11}');
+      expect(run.logs, window).toHaveLength(1);
+    }
+  });
+
+  test.each(keeping)('is null in a window of events, where %s would keep it', (calls) => {
+    for (const window of ['window(4)', 'window(4, sliding: 1)', 'on_error(null).window(4)', 'on_error(null).window(10s)']) {
+      expect(fieldsOf(runWith(window, calls)), window).toEqual(['{"n":4,"s":15}']);
+    }
+  });
+
+  test('counts', () => {
+    for (const window of [...byTime, 'window(4)', 'window(4, sliding: 1)']) {
+      const run = runWith(window, 'm: count(made(k))');
+      expect(fieldsOf(run)[0], window).toBe('{"n":4,"s":15}');
+      expect(run.logs, window).toEqual([]);
+    }
+  });
+
+  test('is in no running aggregate that would keep it', () => {
+    const text = `${MADE}stream S = E.aggregate(n: count(), s: sum(k), c: collect(made(k))).emit(n, s)\n`;
+    const run = start(planOf(text), engine);
+    for (const [at, k] of [1, 2, 4, 8].entries()) run.push('E', at * 1000, { k });
+    expect(fieldsOf(run)).toEqual(['{"n":1,"s":1}', '{"n":2,"s":3}', '{"n":3,"s":11}']);
+  });
+});
+
 test.each([
   ['a sliding count', 'window(3, sliding: 1)'],
   ['a session', 'window(session: 5s)'],

@@ -44,7 +44,7 @@ export function fuseClosingWindow(plan: WindowOperatorPlan, window: ClosingWindo
       create: (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment) => window.create(intake, next, environment),
       canFail: intake.columns.canRefuse || (itemsMayFail && !closesByTime),
       mayBeLate: closesByTime,
-      keepsRefused: window.keepsRefused === true && intake.columns.canRefuse,
+      keepsRefused: window.keepsRefused === true && intake.columns.refuses,
       waits: closesByTime || intake.expireMs !== null,
     };
   });

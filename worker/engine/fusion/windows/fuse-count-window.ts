@@ -22,7 +22,7 @@ export function countWindow(plan: WindowOperatorPlan, { size }: CountWindowPlan)
       const taking = printKey(intake, names, body);
       const begun = `${names.kernel}.empty=${names.kernel}.empty-1;`;
       const isFull = (count: string): string => `(${taking.numbers}[${taking.base}]=${count}+1)===${size}`;
-      if (!intake.columns.canRefuse) {
+      if (!intake.columns.refuses) {
         const count = printInto(intake, taking, names, body, begun);
         body.add(() => `if(${isFull(count)})${names.close(taking.slot)};`);
         return;
