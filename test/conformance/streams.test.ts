@@ -320,6 +320,15 @@ describe('filters, limits and hygiene', () => {
     ['of an absence', 'event A: d: duration\nstream S = A as a -> NOT A within d .emit(v: a.d)', 'W003 2:12', 'E061 2:35'],
     ['E034 what is no field is unknown', 'event A: v: int\nstream S = A.limit(w).emit()', 'E034 2:20'],
     ['a const goes before a field', 'const v = 2\nevent A: v: int\nstream S = A.limit(v).emit(v: 1)'],
+    ['a call of constants is one, also of an open event', 'stream S = A.limit(len([1, 2])).emit()'],
+    ['and where a field has the name of the function', 'event A: max: int\nstream S = A.limit(max(2, 3)).emit(v: 1)'],
+    [
+      'E034 what is unknown in an argument is not a field of that name',
+      'event A: v: int\nstream S = A.limit(max(w, 2)).emit()',
+      'E034 2:24',
+    ],
+    ['E081 a call of a field is no constant', 'event A: v: int\nstream S = A.limit(max(v, 2)).emit()', 'E081 2:20'],
+    ['E061 nor of a field of an open event', 'stream S = A as a -> NOT B within max(1s, d) .emit(v: a.x)', 'W003 1:12', 'E061 1:35'],
     [
       'E080 an offset of windows that begin with the first event',
       'stream S = A.window(5s, align: first, offset: 1s).aggregate(n: count()).emit()',

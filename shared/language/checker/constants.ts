@@ -34,17 +34,26 @@ export function requireConstant(node: Expression, context: CheckContext, expecte
   return undefined;
 }
 
-/** Whether it reads the row, which is there only when the program runs. A value of the program goes before a field of its name. */
+/**
+ * Whether it cannot be known because it reads the row, which is there only when the program runs. What the program itself gives a meaning
+ * to is no field: a value, a function that is called, an import, the parameter of a lambda.
+ */
 function readsRow(node: Expression, rows: (() => NameScope) | undefined, context: CheckContext): boolean {
-  if (rows === undefined) return false;
-  const isOfRow = (name: string): boolean => {
-    if (context.symbols.find('value', name)) return false;
+  if (rows === undefined || !namesField(node, rows, context)) return false;
+  return !isResolved(lowerExpression(node, programScope(), context.quietly()));
+}
+
+function namesField(node: Expression, rows: () => NameScope, context: CheckContext): boolean {
+  const isField = (name: string): boolean => {
+    if (context.symbols.find('value', name) || context.symbols.isNamespace(name)) return false;
     const scope = rows();
     return scope.meaning(name) !== undefined || scope.openField(name) !== null;
   };
+  const callees = new Set<Expression>();
   let found = false;
   walk(node, (part) => {
-    found ||= part.kind === 'Name' && isOfRow(part.name);
+    if (part.kind === 'Call') callees.add(part.callee);
+    else if (part.kind === 'Name' && !callees.has(part)) found ||= isField(part.name);
     return !found;
   });
   return found;

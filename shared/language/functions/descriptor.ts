@@ -59,7 +59,7 @@ export interface Accumulator {
    * the call gives none (`count()`), the value is `true`. Each class has its own, so that a call from one place is direct.
    */
   addOne(value: Value, time: number, order: number): void;
-  /** Throws where `addOne` would on a value that is not null, and changes nothing. Absent where no kind is refused. */
+  /** Throws where `addOne` would on a value that is not null, and changes nothing. Absent where nothing is refused. */
   require?(value: Value): void;
   result(window: AggregateWindow): Value;
   /** The same for a reader that keeps none of it: it may change when more is added. Absent where `result` never costs a copy. */
@@ -119,7 +119,7 @@ export interface AggregateDescriptor {
   readonly constantsFrom?: number;
   /** Checks those constants when the program is checked; a message means E072. `create` may rely on it. */
   readonly checkConstants?: (constants: readonly Value[]) => string | undefined;
-  /** The values it takes: of any kind, or of any kind that has an order as long as all are of one. @default numbers or durations */
+  /** The values it takes: of any kind that can be kept, or of any kind that has an order as long as all are of one. @default numbers or durations */
   readonly takes?: 'anything' | 'one_kind';
   /** Null is a value like any other: it matters whether a filter let it pass. */
   readonly takesNulls?: true;

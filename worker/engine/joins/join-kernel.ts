@@ -18,7 +18,7 @@ import type { ConditionReader } from '../trace/condition.ts';
 import { joinKeyText } from '../trace/explain-join.ts';
 import type { ExplainRecorder } from '../trace/explain-recorder.ts';
 import type { JoinView } from '../trace/views.ts';
-import { type JoinKey, keyPart, type RawKey, rawValue } from './join-key.ts';
+import { type JoinKey, keyPart, type RawKey, rawValue, savedKey } from './join-key.ts';
 import { areNear, JoinResults } from './join-results.ts';
 import { type Waiting, WaitingRow } from './waiting-row.ts';
 import { WaitingRows } from './waiting-rows.ts';
@@ -96,7 +96,7 @@ export class JoinKernel implements Source, Kernel {
     this.#environment = environment;
     this.#next = next;
     this.#results = new JoinResults(plan);
-    this.#keys = plan.sides.map((side) => side.keys.map((key) => keyPart(key, environment.evaluator(key))));
+    this.#keys = plan.sides.map(({ keys }, side) => keys.map((key, part) => keyPart(plan, side, part, environment.evaluator(key))));
     this.#residual = plan.residual && prepareCondition(plan.residual, environment);
     this.#keepsMs = plan.withinMs === null ? Infinity : plan.withinMs + environment.stream.time.allowedLatenessMs;
     this.waiting = new WaitingRows({
@@ -259,7 +259,7 @@ export class JoinKernel implements Source, Kernel {
       const one = this.#waitingOf(side, row);
       one.isMatched = isMatched;
       this.waiting.arrivals = arrival - 1;
-      this.waiting.add(key === null ? this.waiting.keyless : this.waiting.keys.ofText(key), side, one);
+      this.waiting.add(key === null ? this.waiting.keyless : this.waiting.keys.ofText(savedKey(this.#plan, key)), side, one);
     }
     this.waiting.arrivals = waiting.arrivals;
   }

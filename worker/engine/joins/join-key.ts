@@ -1,7 +1,8 @@
 import { keyOf } from '../../../shared/events/text.ts';
 import { Duration, Timestamp, type Value } from '../../../shared/events/value.ts';
-import type { PlanExpression } from '../../../shared/language/plan/plan.ts';
+import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import type { Representation } from '../fusion/typed.ts';
+import { valuesOfKey } from '../fusion/windows/key-text.ts';
 import type { Evaluate } from '../operators/row.ts';
 import { RowList } from './row-list.ts';
 import type { Waiting } from './waiting-row.ts';
@@ -9,13 +10,31 @@ import type { Waiting } from './waiting-row.ts';
 /** A key as the tables of generated code have it. */
 export type RawKey = number | string | boolean;
 
-/** Evaluates a part of a key. A duration that may meet numbers is its milliseconds, as one that is declared so. */
-export function keyPart(part: PlanExpression, evaluate: Evaluate): Evaluate {
-  if (part.type.kind !== 'any') return evaluate;
-  return (scope) => {
-    const value = evaluate(scope);
-    return value instanceof Duration ? value.ms : value;
-  };
+/**
+ * Whether durations in a part of the key are their milliseconds, as they compare: some side may have numbers there. This follows from the
+ * types, so the plan, and what it is known by, does not say it.
+ */
+export function isUnitless({ sides }: Pick<JoinSourcePlan, 'sides'>, part: number): boolean {
+  const kinds = sides.map(({ keys }) => keys[part]?.type.kind);
+  return kinds.some((kind) => kind === 'any' || kind === 'duration') && !kinds.every((kind) => kind === 'duration');
+}
+
+/** Evaluates a part of the key of a side. */
+export function keyPart(plan: JoinSourcePlan, side: number, part: number, evaluate: Evaluate): Evaluate {
+  const kind = plan.sides[side]?.keys[part]?.type.kind;
+  if ((kind !== 'any' && kind !== 'duration') || !isUnitless(plan, part)) return evaluate;
+  return (scope) => withoutUnit(evaluate(scope));
+}
+
+function withoutUnit(value: Value): Value {
+  return value instanceof Duration ? value.ms : value;
+}
+
+/** The canonical text of a key, from that of a saved row: builds before kept durations there as such. */
+export function savedKey(plan: JoinSourcePlan, text: string): string {
+  const unitless = (plan.sides[0]?.keys ?? []).map((_, part) => isUnitless(plan, part));
+  if (!unitless.includes(true) || !text.includes('d')) return text;
+  return keyOf(valuesOfKey(text, unitless.length).map((value, part) => (unitless[part] === true ? withoutUnit(value) : value)));
 }
 
 /** What waits at one key. */

@@ -1,14 +1,15 @@
-import { mapOf, number, orAbsent, orNull, record, type Saved } from '../state/codec.ts';
+import { flag, mapOf, number, orAbsent, orNull, record, type Saved } from '../state/codec.ts';
 
 /**
  * `partitions`: of a broker; null where the source has none. `finite`: what it had come to when the input ended. `stated`: the highest time
- * that an event gave it, where silence has brought it further.
+ * that an event gave it, where silence has brought it further. `hasOwn`: nobody leads it any more, though it stands where it was led to.
  */
 export const savedClock = record({
   reached: number,
   partitions: orNull(mapOf(number)),
   finite: number,
   stated: orAbsent(number),
+  hasOwn: orAbsent(flag),
 });
 
 /**
@@ -32,6 +33,8 @@ export class Clock {
   private stated = -Infinity;
   /** To where silence has brought it. */
   private silentTo = -Infinity;
+  /** An event has come from its own source since that, behind the time that it has come to. */
+  private hasOwn = false;
   /** The lowest time of this clock at which some stream may have something to complete. */
   private dueAt = Infinity;
 
@@ -102,8 +105,10 @@ export class Clock {
   /** Moves all partitions as well: a tick, or the end of input. */
   moveAll(time: number, step: number): void {
     this.turnAway();
+    const { hasOwn } = this;
     for (const [name, reached] of this.partitions ?? []) if (reached < time) this.partitions?.set(name, time);
     this.move(time, step);
+    this.hasOwn = hasOwn;
   }
 
   /** Those that it waits for. */
@@ -150,6 +155,7 @@ export class Clock {
    */
   passSilence(silentMs: number, step: number, others = -Infinity): void {
     if (!this.isBySilence()) this.stated = this.reached;
+    this.hasOwn = false;
     const time = this.stated === -Infinity ? others : this.stated + silentMs;
     if (time <= this.reached) return;
     this.moveAll(time, step);
@@ -158,11 +164,12 @@ export class Clock {
 
   /**
    * An event says a time that came from elsewhere, and for streams that wait for this clock. It counts while the own source has given none, or
-   * is silent. Says whether it did.
+   * is silent: until an event comes from that, also one behind. Says whether it did.
    */
   follow(time: number, step: number): boolean {
-    if (this.partitions !== null || (this.reached > -Infinity && !this.isBySilence())) return false;
+    if (this.partitions !== null || (this.reached > -Infinity && (this.hasOwn || !this.isBySilence()))) return false;
     this.move(time, step);
+    this.hasOwn = false;
     this.stated = Math.max(this.stated, time);
     this.silentTo = this.reached;
     return true;
@@ -178,6 +185,7 @@ export class Clock {
   }
 
   private moveBehind(time: number): void {
+    this.hasOwn = true;
     if (time > this.stated) this.stated = time;
     if (this.reached === Infinity && time < Infinity && time > this.finite) this.finite = time;
   }
@@ -208,14 +216,17 @@ export class Clock {
   save(): Saved<typeof savedClock> {
     this.turnAway();
     const { reached, partitions } = this;
-    return { reached, partitions, finite: this.lastFinite(), stated: this.isBySilence() ? this.stated : undefined };
+    const isBySilence = this.isBySilence();
+    const stated = isBySilence ? this.stated : undefined;
+    return { reached, partitions, finite: this.lastFinite(), stated, hasOwn: (isBySilence && this.hasOwn) || undefined };
   }
 
-  load({ reached, partitions, finite, stated }: Saved<typeof savedClock>): void {
+  load({ reached, partitions, finite, stated, hasOwn }: Saved<typeof savedClock>): void {
     this.reached = reached;
     this.finite = finite;
     this.stated = stated ?? -Infinity;
     this.silentTo = stated === undefined ? -Infinity : reached;
+    this.hasOwn = hasOwn === true;
     this.partitions = partitions === null ? null : new Map(partitions);
     this.current = null;
   }

@@ -17,8 +17,8 @@ export interface JoinEvidence {
 }
 
 /** The key of an event of one side; null when it has none and so never joins. */
-export function joinKeyText({ sides }: JoinSourcePlan, side: number, row: Row, reader: Pick<ConditionReader, 'evaluator'>): string | null {
-  const values = (sides[side]?.keys ?? []).map((key) => keyPart(key, reader.evaluator(key))(scopeOf(row)));
+export function joinKeyText(plan: JoinSourcePlan, side: number, row: Row, reader: Pick<ConditionReader, 'evaluator'>): string | null {
+  const values = (plan.sides[side]?.keys ?? []).map((key, part) => keyPart(plan, side, part, reader.evaluator(key))(scopeOf(row)));
   return values.includes(null) ? null : keyText(values);
 }
 

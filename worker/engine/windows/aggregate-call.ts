@@ -19,13 +19,19 @@ export interface PreparedCall {
 export function prepareCall(call: AggregateCall, environment: OperatorEnvironment): PreparedCall {
   const [argument, ...others] = call.arguments;
   if (others.length > 0) throw new InvariantError(`${call.function} has several arguments`);
+  const descriptor = descriptorOf(call);
   return {
-    descriptor: descriptorOf(call),
+    descriptor,
     constants: call.constants,
     isOrderSensitive: isOrderSensitive(call),
-    argument: argument === undefined ? null : environment.evaluator(argument),
+    argument: argument === undefined ? null : inputOf(descriptor, environment.evaluator(argument)),
     filter: call.filter && prepareCondition(call.filter, environment),
   };
+}
+
+/** What only counts wants to know whether there is a value: any is counted, and none is held. */
+function inputOf({ numbers }: AggregateDescriptor, argument: Evaluate): Evaluate {
+  return numbers?.keeps === 'count' ? (scope) => (argument(scope) === null ? null : true) : argument;
 }
 
 export function descriptorOf(call: AggregateCall): AggregateDescriptor {
@@ -43,4 +49,16 @@ export function isOrderSensitive(call: AggregateCall): boolean {
 export function acceptanceRank(call: AggregateCall): number {
   const { takes } = descriptorOf(call);
   return takes === 'anything' ? 2 : takes === 'one_kind' ? 1 : 0;
+}
+
+const SCALARS = new Set(['int', 'float', 'str', 'bool', 'timestamp', 'duration']);
+const ORDERED = new Set(['int', 'float', 'str', 'timestamp', 'duration']);
+const QUANTITIES = new Set(['int', 'float', 'duration']);
+
+/** No value of the argument's type is refused, whatever came before. */
+export function takesAnyOfItsType(call: AggregateCall): boolean {
+  const { takes } = descriptorOf(call);
+  const [argument] = call.arguments;
+  const kinds = takes === 'anything' ? SCALARS : takes === 'one_kind' ? ORDERED : QUANTITIES;
+  return argument === undefined || kinds.has(argument.type.kind);
 }

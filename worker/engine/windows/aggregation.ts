@@ -1,7 +1,7 @@
 import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Value, ValueArray } from '../../../shared/events/value.ts';
 import type { Accumulator } from '../../../shared/language/functions/descriptor.ts';
-import type { AggregatePlan } from '../../../shared/language/plan/plan.ts';
+import type { AggregatePlan, OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Row, reusableScope } from '../operators/row.ts';
@@ -76,9 +76,11 @@ export class Aggregation {
 
   /**
    * The sample of a row as all of these can take it, before any of them does. Under `.on_error(null)` what a call refuses is null for it,
-   * and a failure is counted. @throws EvaluationError else on a value that an aggregate cannot take
+   * and a failure is counted. So it is in an operator that keeps such rows (`keeping`), once for each row.
+   * @throws EvaluationError else on a value that an aggregate cannot take
    */
-  taken(sample: Sample, row: Row, takers: readonly Takers[]): Sample {
+  taken(sample: Sample, row: Row, takers: readonly Takers[], keeping: OperatorPlan | null = null): Sample {
+    const isNull = this.#environment.stream.onError === 'null';
     let inputs: (Value | undefined)[] | null = null;
     for (const position of this.#order) {
       const input = sample.inputs[position];
@@ -87,8 +89,8 @@ export class Aggregation {
         for (const taker of takers) taker.require(position, input);
       } catch (thrown) {
         const failure = evaluationFailure(thrown);
-        if (this.#environment.stream.onError !== 'null') throw failure;
-        this.#environment.fail(failure, row, null);
+        if (!isNull && keeping === null) throw failure;
+        if (isNull || inputs === null) this.#environment.fail(failure, row, keeping);
         inputs ??= [...sample.inputs];
         inputs[position] = null;
       }

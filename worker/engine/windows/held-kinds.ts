@@ -1,5 +1,4 @@
 import type { Value } from '../../../shared/events/value.ts';
-import { requireBounded } from '../../../shared/events/value-limits.ts';
 import type { Accumulator } from '../../../shared/language/functions/descriptor.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { PreparedCall } from './aggregate-call.ts';
@@ -53,7 +52,6 @@ export class HeldKinds implements Takers {
   }
 
   #requireBeside(position: number, value: Value, leaving: number): void {
-    requireBounded(value);
     this.#probe(position, (this.#counts[position] as number) > leaving).require?.(value);
   }
 
@@ -77,13 +75,19 @@ export class HeldKinds implements Takers {
 
   /**
    * Takes the sample of a saved state, without what cannot be held beside the others: builds before held such values, and gave up the whole
-   * window for them when it closed.
+   * window for them when it closed. What one call refuses is given to none that is choosy: else they would hold different kinds, and one of
+   * them would refuse whatever comes.
    */
   addSaved(sample: Sample): Sample {
-    const inputs = sample.inputs.map((input, position) => {
-      const isTaken = input === undefined || input === null || succeeds(() => this.require(position, input));
-      return isTaken ? input : null;
+    const refused = sample.inputs.map((input, position) => {
+      return input !== undefined && input !== null && !succeeds(() => this.require(position, input));
     });
+    if (!refused.includes(true)) {
+      this.add(sample);
+      return sample;
+    }
+    const isLeftOut = (position: number): boolean => refused[position] === true || this.#calls[position]?.descriptor.takes !== 'anything';
+    const inputs = sample.inputs.map((input, position) => (input !== undefined && isLeftOut(position) ? null : input));
     const taken = { ...sample, inputs };
     this.add(taken);
     return taken;

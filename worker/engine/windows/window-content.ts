@@ -1,6 +1,6 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
-import type { AttributeName, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
+import type { AttributeName, OperatorPlan, WindowOperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { prepareCondition } from '../evaluate/condition.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../operators/operator.ts';
 import { type Row, type Scope, scopeOf } from '../operators/row.ts';
@@ -67,6 +67,8 @@ export interface ContentUse {
   readonly takesOut?: boolean;
   /** Makes one content of two: sessions. */
   readonly merges?: boolean;
+  /** Keeps events whose values an aggregate refuses, as they count: windows of counts. */
+  readonly keepsRefused?: boolean;
 }
 
 /** Makes, fills and closes the contents of one window operator. */
@@ -79,15 +81,18 @@ export class WindowContents {
   /** With `out_of_order` events are read in order of event time, else as they arrived. */
   readonly #isByTime: boolean;
   readonly #nothingHeld: HeldKinds | null;
+  /** The operator, where it keeps events whose values an aggregate refuses. */
+  readonly #keeping: OperatorPlan | null;
   readonly #next: Next;
 
   constructor(
     plan: WindowOperatorPlan,
     next: Next,
     environment: OperatorEnvironment,
-    { takesOut = false, merges = false }: ContentUse = {},
+    { takesOut = false, merges = false, keepsRefused = false }: ContentUse = {},
   ) {
     this.#next = next;
+    this.#keeping = keepsRefused ? plan : null;
     this.#aggregation = plan.aggregate && new Aggregation(plan.aggregate, environment);
     this.#predicates = plan.predicates.map((predicate) => prepareCondition(predicate.condition, environment));
     this.#isByTime = environment.stream.time.outOfOrderMs > 0;
@@ -112,7 +117,7 @@ export class WindowContents {
     const takers = contents.map(({ accumulators, kinds, samples }) =>
       makesRoom && kinds !== null ? kinds.without(samples?.[0]) : (accumulators ?? kinds),
     );
-    return this.#aggregation.taken(sample, row, (takers.length > 0 ? takers : [this.#nothingHeld]) as readonly Takers[]);
+    return this.#aggregation.taken(sample, row, (takers.length > 0 ? takers : [this.#nothingHeld]) as readonly Takers[], this.#keeping);
   }
 
   /** @throws EvaluationError when the values of two contents cannot be in one */

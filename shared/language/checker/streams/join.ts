@@ -1,8 +1,6 @@
-import { Duration } from '../../../events/value.ts';
 import type { JoinSource, OperatorCall, SourceInput } from '../../ast/nodes.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { JoinSourcePlan, PlanExpression } from '../../plan/plan.ts';
-import { DURATION, FLOAT } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import { lowerBool } from '../lower.ts';
 import type { JoinSideBinding, RowShape } from '../scope.ts';
@@ -127,16 +125,7 @@ function lowerConditions(source: JoinSource, conditions: readonly OperatorCall[]
     context.report('E082', source.span, 'a join needs `.on(..)`', `write \`.on(${a?.name ?? 'A'}.key == ${b?.name ?? 'B'}.key)\``);
   }
   const { keys, residual } = splitCondition(lowered, bindings.length, (value) => context.fingerprint(value));
-  return { keys: keys.map((key) => comparable(key.map(onSide))), residual };
-}
-
-/** Parts of a key as they compare: durations are milliseconds beside what is a number or may be one. */
-function comparable(parts: readonly PlanExpression[]): readonly PlanExpression[] {
-  if (parts.every(({ type }) => type.kind === 'duration')) return parts;
-  const millisecond: PlanExpression = { kind: 'constant', value: new Duration(1), type: DURATION };
-  return parts.map((left) =>
-    left.type.kind === 'duration' ? { kind: 'binary', operator: '/', left, right: millisecond, type: FLOAT } : left,
-  );
+  return { keys: keys.map((key) => key.map(onSide)), residual };
 }
 
 function bindOperator(node: OperatorCall, context: CheckContext): BoundCall | undefined {

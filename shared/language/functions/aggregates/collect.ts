@@ -28,6 +28,10 @@ class CollectAccumulator implements Accumulator {
     this.#values.push(value);
   }
 
+  require(value: Value): void {
+    requireBounded(value);
+  }
+
   removeOne(value: Value): void {
     if (value !== null) this.#start++;
   }

@@ -1,5 +1,6 @@
 import { keyOf } from '../../../events/text.ts';
 import type { Value } from '../../../events/value.ts';
+import { requireBounded } from '../../../events/value-limits.ts';
 import { FLOAT, INT } from '../../plan/types.ts';
 import { always, any, optional } from '../define.ts';
 import type { Accumulator, AggregateDescriptor, AggregateWindow } from '../descriptor.ts';
@@ -115,6 +116,10 @@ class DistinctAccumulator implements Accumulator {
 
   addOne(value: Value): void {
     if (value !== null) this.#keys.add(keyOf([value]));
+  }
+
+  require(value: Value): void {
+    requireBounded(value);
   }
 
   merge(other: Accumulator): void {

@@ -30,6 +30,10 @@ class EndAccumulator implements Accumulator {
     this.#offer(value, time, order);
   }
 
+  require(value: Value): void {
+    requireBounded(value);
+  }
+
   merge(other: Accumulator): void {
     requireSame(other instanceof EndAccumulator);
     if (!other.#isEmpty) this.#offer(other.#value, other.#time, other.#order);

@@ -232,4 +232,80 @@ describe('an event that comes through the binding of another type', () => {
     program.push('B', 1, at(12));
     expect(program.taken()).toEqual(['OfB@1700000009999 {"n":1}']);
   });
+
+  describe('leads a binding', () => {
+    const byA = [
+      'connector K = mqtt(url: "mqtt://127.0.0.1")',
+      'event A:\n    at: timestamp',
+      'event B:\n    at: timestamp',
+      'stream OfA = A.from(K, topic: "a").window(10s).aggregate(n: count()).emit(n: n)',
+      'stream OfB = B.from(K, topic: "b").window(10s).aggregate(n: count()).emit(n: n)',
+      '',
+    ].join('\n');
+    const byField = byA
+      .replace('"a").window', '"a").watermark(on: seen).window')
+      .replace('at: timestamp', 'at: timestamp\n    seen: timestamp');
+    const seen = (seconds: number) => ({ ...at(seconds), seen: at(seconds).at });
+
+    /** Also where the engine goes on from a checkpoint before each event. */
+    function outputsOf(
+      text: string,
+      events: readonly (readonly [seconds: number, source: string] | 'silence')[],
+      restarts: boolean,
+    ): unknown {
+      let program = run(text);
+      const outputs: string[] = [];
+      let late = 0;
+      const take = (): void => {
+        outputs.push(...program.taken());
+        late = program.engine.counters().eventsLate;
+      };
+      for (const event of events) {
+        if (event === 'silence')
+          program.engine.passSilence(
+            new Map([
+              ['K/a', 1],
+              ['$field seen K/a', 1],
+            ]),
+          );
+        else program.push('A', 1, text === byField ? seen(event[0]) : at(event[0]), event[1]);
+        if (!restarts) continue;
+        take();
+        const saved = JSON.parse(JSON.stringify(program.engine.snapshot()));
+        program = run(text);
+        program.engine.restore(saved);
+      }
+      take();
+      return { outputs, late };
+    }
+
+    it.each([
+      ['its own time', byA, false],
+      ['its own time, restored', byA, true],
+      ['the time of a field', byField, false],
+      ['the time of a field, restored', byField, true],
+    ])('until one comes through that, also one behind: %s', (_, program, restarts) => {
+      expect(
+        outputsOf(
+          program,
+          [
+            [11, 'K/b'],
+            [5, 'K/a'],
+            [50, 'K/b'],
+            [12, 'K/a'],
+            [21, 'K/a'],
+          ],
+          restarts,
+        ),
+      ).toEqual({
+        outputs: ['OfA@1700000019999 {"n":2}'],
+        late: 1,
+      });
+    });
+
+    it.each([false, true])('and again once that is silent (restored: %s)', (restarts) => {
+      const { outputs } = outputsOf(byA, [[11, 'K/b'], [5, 'K/a'], 'silence', [21, 'K/b']], restarts) as { outputs: string[] };
+      expect(outputs).toEqual(['OfA@1700000019999 {"n":1}']);
+    });
+  });
 });

@@ -1,4 +1,5 @@
 import type { InputPlan, JoinSourcePlan, OperatorPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
+import { isUnitless } from '../../joins/join-key.ts';
 import { isKeepingRow } from '../../operators/operator-facts.ts';
 import type { Columns } from '../columns.ts';
 import type { DecideRow, StreamContext } from '../fusion-context.ts';
@@ -6,7 +7,7 @@ import type { Body } from '../module-text.ts';
 import { fuserOf } from '../operators/registry.ts';
 import { typedOf } from '../print-typed.ts';
 import type { FusedInlet } from '../shared-functions.ts';
-import { boxed, Refusal, type Typed } from '../typed.ts';
+import { boxed, lazily, Refusal, type Typed } from '../typed.ts';
 import { type DecidedJoin, type DecidedSide, decideJoin } from './print-join.ts';
 
 /** `join(A, B)`: of two sides, in order of arrival. */
@@ -87,15 +88,21 @@ function decideKey(
   { fusion, columns, body }: Arrival,
 ): string | Refusal {
   const parts: Typed[] = [];
-  for (const key of keys) {
+  for (const [position, key] of keys.entries()) {
     const part = typedOf(key, { module: fusion.program.module, body, readable: columns });
     if (part instanceof Refusal) return part;
     if (part.canFail || part.as === 'value') return new Refusal('the key may fail, or be of any kind');
-    parts.push(part);
+    // A duration stands there as its milliseconds.
+    parts.push(part.as === 'duration' && isUnitless(fusion.plan.source as JoinSourcePlan, position) ? withoutUnit(part) : part);
   }
   const named = parts.map((part) => (part.isSimple ? part : { ...part, text: body.bind(() => part.text), isSimple: true }));
   for (const { text, isNullable } of named) if (isNullable) body.addEnd(() => `if(${text}===null){${waiting()}return;}`);
   const [only] = named;
   if (keyAs === null) return body.bind(`keyOf([${named.map(boxed).join(',')}])`);
   return only?.as === keyAs ? only.text : new Refusal('the key has another type here');
+}
+
+function withoutUnit(duration: Typed): Typed {
+  const { isNullable, isSimple, canFail } = duration;
+  return lazily({ as: 'number', isNullable, isSimple, canFail }, () => duration.text);
 }

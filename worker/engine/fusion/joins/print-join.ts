@@ -1,5 +1,6 @@
 import type { FilterPlan, JoinSourcePlan, OperatorPlan, PlanExpression } from '../../../../shared/language/plan/plan.ts';
 import { isOuter, JoinKernel, newestOf } from '../../joins/join-kernel.ts';
+import { isUnitless } from '../../joins/join-key.ts';
 import { isKeepingRow } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
 import type { SourceOptions } from '../../sources/source-options.ts';
@@ -86,8 +87,9 @@ function nodeOf({ join, sides: [first] }: JoinSourcePlan, sides: readonly KeptSi
 }
 
 /** How keys stand in the table: as they are where both sides have one part of the same kind. */
-function keyRepresentation({ sides }: JoinSourcePlan): Representation | null {
-  const [first, second] = sides.map(({ keys }) => keys.map(({ type }) => representationOf(type)));
+function keyRepresentation(plan: JoinSourcePlan): Representation | null {
+  const asKept = (as: Representation, part: number): Representation => (as === 'duration' && isUnitless(plan, part) ? 'number' : as);
+  const [first, second] = plan.sides.map(({ keys }) => keys.map(({ type }, part) => asKept(representationOf(type), part)));
   const isRaw = first?.length === 1 && first[0] !== 'value' && first[0] === second?.[0];
   return isRaw ? (first[0] as Representation) : null;
 }

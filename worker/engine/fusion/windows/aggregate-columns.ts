@@ -1,6 +1,6 @@
 import { invariant } from '../../../../shared/errors/error.ts';
 import type { AggregateCall, AggregatePlan } from '../../../../shared/language/plan/plan.ts';
-import { acceptanceRank, descriptorOf } from '../../windows/aggregate-call.ts';
+import { acceptanceRank, descriptorOf, takesAnyOfItsType } from '../../windows/aggregate-call.ts';
 import { callsReadInPassing } from '../../windows/passing-reads.ts';
 import { type AggregateInput, AggregateInputs, type InputContext } from './aggregate-inputs.ts';
 import { type CallForm, objectForm } from './call-forms.ts';
@@ -31,6 +31,7 @@ export class AggregateColumns {
   readonly #columns: Column[] = [];
   readonly #namesOf: (call: AggregateCall, position: number) => Pick<ObjectCall, 'objects' | 'create'>;
   readonly #nan: string;
+  readonly #names: InputContext['module']['names'];
   /** Values leave again. Then they come from where null is NaN. */
   readonly #slides: boolean;
   /** No value can be refused, so calls may share what they count: all of them take a row or none does. */
@@ -57,6 +58,7 @@ export class AggregateColumns {
     this.inputs = new AggregateInputs(context);
     this.#namesOf = namesOf;
     this.#slides = slides;
+    this.#names = context.module.names;
     this.#nan = context.module.constant(Number.NaN);
     this.#isShared = plan.calls.every((call) => this.#takesAll(call));
     this.#inPassing = callsReadInPassing(plan);
@@ -73,9 +75,14 @@ export class AggregateColumns {
     return !this.#isShared;
   }
 
+  /** Some call may refuse a value, given by itself. */
+  get refuses(): boolean {
+    return this.#refusing.length > 0;
+  }
+
   /** Some call takes values of some kinds alone, and it is not known of which kind they are. */
   get isChoosy(): boolean {
-    return this.#choosy.length > 0;
+    return this.#refusing.some(({ call }) => descriptorOf(call).takes !== 'anything');
   }
 
   #form(call: AggregateCall, position: number): CallForm {
@@ -123,7 +130,7 @@ export class AggregateColumns {
 
   /** By how choosy its aggregate is here, then as written. */
   #rankOf(call: AggregateCall): number {
-    return (this.#takesAll(call) ? 2 : acceptanceRank(call)) * 1_000_000 + this.#position;
+    return (this.#takesAll(call) || keepsScalars(call) ? 3 : acceptanceRank(call)) * 1_000_000 + this.#position;
   }
 
   /** Statements that make a slot that of a window without events. */
@@ -140,25 +147,39 @@ export class AggregateColumns {
   }
 
   /** Those that may refuse a value, in the order in which they are asked. */
-  get #choosy(): readonly ObjectCall[] {
-    const choosy = this.objects.filter(({ call, value }) => value?.as === 'value' && descriptorOf(call).takes !== 'anything');
-    return choosy.sort((a, b) => a.rank - b.rank);
+  get #refusing(): readonly ObjectCall[] {
+    return this.objects.filter(isRefusing).sort((a, b) => a.rank - b.rank);
   }
 
   /** A single one refuses a value before anything has changed; several are asked first whether they take theirs. */
   #printRequire({ slot }: TakingNames): string {
     const asked: ObjectCall[] = [];
-    for (const one of this.#choosy) if (!asked.some((other) => isAsChoosy(other, one))) asked.push(one);
+    for (const one of this.#refusing) if (!asked.some((other) => isAsChoosy(other, one))) asked.push(one);
     if (asked.length < 2) return '';
     return asked.map(({ objects, value }) => `if(${value?.parameter}!==null)${objects}[${slot}].require(${value?.parameter});`).join('');
   }
 
   /** Statements that take the inputs in, all of them or none. */
   printAdd(names: TakingNames): string {
+    return this.#printRequire(names) + this.#printTaking(names, (text) => text);
+  }
+
+  /** The same, where a call whose input is refused is given null. `refused`: a name for the first failure, which the kernel chooses. */
+  printAddEach(names: TakingNames, refused: string, kernel: string): string {
+    return this.#printTaking(names, (text, object) => {
+      if (!isRefusing(object)) return text;
+      const thrown = this.#names.mint('e');
+      const instead = `${object.objects}[${names.slot}].addOne(null,${names.time},${names.order});`;
+      return `try{${text}}catch(${thrown}){${refused}=${kernel}.firstRefused(${refused},${thrown});${instead}}`;
+    });
+  }
+
+  /** Each call by itself, the choosiest first. */
+  #printTaking(names: TakingNames, around: (text: string, object: ObjectCall) => string): string {
     const columns = this.#steps.map((column) => ({ rank: column.rank, text: this.#printColumn(column, column.add, names) }));
-    const objects = this.objects.map((object) => ({ rank: object.rank, text: this.#printObject(object, 'addOne', names) }));
+    const objects = this.objects.map((object) => ({ rank: object.rank, text: around(this.#printObject(object, 'addOne', names), object) }));
     const parts = [...columns, ...objects].sort((a, b) => a.rank - b.rank);
-    return this.#printRequire(names) + parts.map(({ text }) => text).join('');
+    return parts.map(({ text }) => text).join('');
   }
 
   /** Statements that take the inputs of the oldest row out again. */
@@ -188,9 +209,19 @@ export class AggregateColumns {
   }
 }
 
-/** What a call takes, another takes that has had the same. */
+function isRefusing({ call, value }: ObjectCall): boolean {
+  return value?.as === 'value' && !keepsScalars(call);
+}
+
+/** The call takes whatever can be kept, and its argument is a scalar, which can. */
+function keepsScalars(call: AggregateCall): boolean {
+  return descriptorOf(call).takes === 'anything' && takesAnyOfItsType(call);
+}
+
+/** What a call takes, another takes that has had the same: what takes anything refuses no scalar. */
 function isAsChoosy(one: ObjectCall, other: ObjectCall): boolean {
   if (one.value !== other.value) return false;
+  if (descriptorOf(other.call).takes === 'anything') return true;
   const typesOf = ({ call }: ObjectCall): readonly string[] => descriptorOf(call).parameters[0]?.types.map(({ kind }) => kind) ?? [];
   return typesOf(one).every((kind) => typesOf(other).includes(kind));
 }

@@ -18,6 +18,8 @@ export interface ClosingWindow {
   readonly create: (intake: Intake, next: Next, environment: OperatorEnvironment) => ReturnType<KernelFactory>;
   /** Windows close by time: taking a row tells whether it was late. Otherwise with a row, whose results may then fail. */
   readonly closesByTime: boolean;
+  /** A row whose value an aggregate refuses is taken without it: taking it gives what the aggregate threw. Else it throws that. */
+  readonly keepsRefused?: boolean;
 }
 
 /** A window that hands on the result of a slot when that closes. */
@@ -42,16 +44,24 @@ export function fuseClosingWindow(plan: WindowOperatorPlan, window: ClosingWindo
       create: (_: WindowOperatorPlan, next: Next, environment: OperatorEnvironment) => window.create(intake, next, environment),
       canFail: intake.columns.canRefuse || (itemsMayFail && !closesByTime),
       mayBeLate: closesByTime,
+      keepsRefused: window.keepsRefused === true && intake.columns.refuses,
       waits: closesByTime || intake.expireMs !== null,
     };
   });
 }
 
 /** A row goes into the slot that was found for it. `begun`: what the first row of a window does besides. Gives the text of how many it held. */
-export function printInto(intake: Intake, taking: TakingNames, names: KernelNames, body: Body, begun: string): string {
+export function printInto(
+  intake: Intake,
+  taking: TakingNames,
+  names: KernelNames,
+  body: Body,
+  begun: string,
+  add = intake.columns.printAdd(taking),
+): string {
   const count = body.bind(`${taking.numbers}[${taking.base}]`);
   body.add(`if(${count}===0){${intake.columns.printClear(taking)}}`);
-  body.add(intake.columns.printAdd(taking));
+  body.add(add);
   printHeader(intake, taking, names, body, begun);
   return count;
 }

@@ -1,6 +1,10 @@
+import { invariant } from '../../../../shared/errors/error.ts';
 import type { Value } from '../../../../shared/events/value.ts';
-import type { WindowPlan } from '../../../../shared/language/plan/plan.ts';
+import type { EvaluationError } from '../../../../shared/language/functions/descriptor.ts';
+import type { WindowOperatorPlan, WindowPlan } from '../../../../shared/language/plan/plan.ts';
+import { evaluationFailure } from '../../evaluate/failure.ts';
 import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
+import type { Row } from '../../operators/row.ts';
 import { anyValue, flag, list, mapOf, number, record, stateOf, text } from '../../state/codec.ts';
 import type { WindowView } from '../../trace/views.ts';
 import { savedContent } from '../../windows/window-content.ts';
@@ -34,13 +38,19 @@ export class CountWindowKernel extends ContentKernel {
     hot: ['minTime', 'maxTime', 'since', 'hasGiven'],
     cold: ['firstOrder', 'lastOrder'],
   };
+  readonly #operator: WindowOperatorPlan;
   readonly #plan: CountWindowPlan;
+  /** Slot of the window that is full of a row some value of which was refused; -1 = there is none. */
+  full = -1;
   /** Slots that the end of input closes and that have not been handed on yet, the last one first. */
   #ending: number[] = [];
 
-  constructor(form: Intake | WholeWindows, plan: CountWindowPlan, next: Next, environment: OperatorEnvironment) {
+  constructor(form: Intake | WholeWindows, operator: WindowOperatorPlan, next: Next, environment: OperatorEnvironment) {
     super(form, next, environment);
-    this.#plan = plan;
+    const { window } = operator;
+    invariant(window.kind === 'count', 'these are windows of counts');
+    this.#operator = operator;
+    this.#plan = window;
   }
 
   protected drop(slot: number): void {
@@ -51,6 +61,19 @@ export class CountWindowKernel extends ContentKernel {
     this.whole?.forget(slot);
     this.put(slot, 'count', 0);
     this.empty++;
+  }
+
+  /** What an aggregate threw that refused a value, unless another has before. @throws what is no evaluation failure */
+  firstRefused(first: EvaluationError | undefined, thrown: unknown): EvaluationError {
+    const failure = evaluationFailure(thrown);
+    return first ?? failure;
+  }
+
+  override refused(failure: EvaluationError, row: Row): void {
+    this.environment.fail(failure, row, this.#operator);
+    const slot = this.full;
+    this.full = -1;
+    if (slot >= 0) this.close(slot);
   }
 
   protected override takeWhole(slot: number, { row, order, sample: given }: Given, whole: WholeWindows): void {

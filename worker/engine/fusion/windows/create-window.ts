@@ -1,6 +1,6 @@
-import type { AggregateCall, WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
+import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Next, Operator, OperatorEnvironment } from '../../operators/operator.ts';
-import { descriptorOf } from '../../windows/aggregate-call.ts';
+import { takesAnyOfItsType } from '../../windows/aggregate-call.ts';
 import { type ContentUse, WindowContents } from '../../windows/window-content.ts';
 import type { WholeWindows } from './content-kernel.ts';
 import { CountWindowKernel } from './count-window-kernel.ts';
@@ -20,26 +20,19 @@ export function createWindow(plan: WindowOperatorPlan, next: Next, environment: 
       if (aggregate !== null && slidesOverTime(plan, window)) return new RingKernel(aggregate, window, next, environment);
       return new TimeWindowKernel(whole(TimeWindowKernel.wholeFields(window)), window, next, environment);
     case 'count':
-      return new CountWindowKernel(whole(CountWindowKernel.wholeFields, { takesOut: window.slide !== null }), window, next, environment);
+      return new CountWindowKernel(
+        whole(CountWindowKernel.wholeFields, { takesOut: window.slide !== null, keepsRefused: true }),
+        plan,
+        next,
+        environment,
+      );
     case 'session':
       return new SessionKernel(whole(SessionKernel.wholeFields, { merges: true }), aggregate, window, next, environment);
   }
 }
 
-const SCALARS = new Set(['int', 'float', 'str', 'bool', 'timestamp', 'duration']);
-const ORDERED = new Set(['int', 'float', 'str', 'timestamp', 'duration']);
-const QUANTITIES = new Set(['int', 'float', 'duration']);
-
 /** Whether each event of windows of time that overlap is held once, whatever number of windows it belongs to. */
 export function slidesOverTime({ aggregate, predicates }: WindowOperatorPlan, { slideMs, sizeMs, earlyMs }: TimeWindowPlan): boolean {
   const takesAll = aggregate?.calls.every(takesAnyOfItsType) ?? false;
   return takesAll && slideMs < sizeMs && earlyMs === null && predicates.length === 0;
-}
-
-/** No value of the argument's type is refused, whatever came before. */
-function takesAnyOfItsType(call: AggregateCall): boolean {
-  const { takes } = descriptorOf(call);
-  const [argument] = call.arguments;
-  const kinds = takes === 'anything' ? SCALARS : takes === 'one_kind' ? ORDERED : QUANTITIES;
-  return argument === undefined || kinds.has(argument.type.kind);
 }

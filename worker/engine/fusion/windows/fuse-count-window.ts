@@ -1,3 +1,4 @@
+import type { WindowOperatorPlan } from '../../../../shared/language/plan/plan.ts';
 import type { ClosingWindow } from './closing-window.ts';
 import { printInto } from './closing-window.ts';
 import { CountWindowKernel, type CountWindowPlan } from './count-window-kernel.ts';
@@ -6,7 +7,7 @@ import { printKey } from './print-window.ts';
 import { type SlotField, SlotFields } from './slot-fields.ts';
 
 /** Tumbling windows of `size` events. */
-export function countWindow(window: CountWindowPlan): ClosingWindow {
+export function countWindow(plan: WindowOperatorPlan, { size }: CountWindowPlan): ClosingWindow {
   return {
     fields: fieldsOfCount,
     result: ({ kernel }) => ({
@@ -19,11 +20,24 @@ export function countWindow(window: CountWindowPlan): ClosingWindow {
     // The result goes out with the row that fills the window.
     take: (intake, names, body) => {
       const taking = printKey(intake, names, body);
-      const count = printInto(intake, taking, names, body, `${names.kernel}.empty=${names.kernel}.empty-1;`);
-      body.add(() => `if((${taking.numbers}[${taking.base}]=${count}+1)===${window.size})${names.close(taking.slot)};`);
+      const begun = `${names.kernel}.empty=${names.kernel}.empty-1;`;
+      const isFull = (count: string): string => `(${taking.numbers}[${taking.base}]=${count}+1)===${size}`;
+      if (!intake.columns.refuses) {
+        const count = printInto(intake, taking, names, body, begun);
+        body.add(() => `if(${isFull(count)})${names.close(taking.slot)};`);
+        return;
+      }
+      // What was refused is reported before the result goes out.
+      const refused = body.temporary();
+      const count = printInto(intake, taking, names, body, begun, intake.columns.printAddEach(taking, refused, names.kernel));
+      body.add(() => {
+        const closed = `if(${refused}===undefined)${names.close(taking.slot)};else ${names.kernel}.full=${taking.slot};`;
+        return `if(${isFull(count)}){${closed}}return ${refused};`;
+      });
     },
-    create: (intake, next, environment) => new CountWindowKernel(intake, window, next, environment),
+    create: (intake, next, environment) => new CountWindowKernel(intake, plan, next, environment),
     closesByTime: false,
+    keepsRefused: true,
   };
 }
 

@@ -19,7 +19,7 @@ export function fuseWindow(plan: WindowOperatorPlan, context: FusionContext): nu
   if ('earlyMs' in window && window.earlyMs !== null) return new Refusal('there are early results');
   switch (window.kind) {
     case 'count':
-      return window.slide === null ? fuseClosingWindow(plan, countWindow(window), context) : new Refusal('windows of counts slide');
+      return window.slide === null ? fuseClosingWindow(plan, countWindow(plan, window), context) : new Refusal('windows of counts slide');
     case 'time':
       if (window.slideMs < window.sizeMs) return fuseSlidingWindow(plan, aggregate, window, context);
       return window.slideMs === window.sizeMs ? fuseClosingWindow(plan, timeWindow(window), context) : new Refusal('windows lie apart');

@@ -86,7 +86,7 @@ export class Intake implements SlotLayout {
     const { aggregate } = plan;
     if (aggregate === null) return new Refusal('rows are kept until the window closes');
     const intake = whyNoKeys(plan, context) ?? whyNoInputs(aggregate, needs, context) ?? new Intake(plan, aggregate, needs, context);
-    const countsNull = intake instanceof Intake && intake.columns.isChoosy && context.stream.onError === 'null';
+    const countsNull = intake instanceof Intake && intake.columns.refuses && context.stream.onError === 'null';
     return countsNull ? new Refusal('a value that an aggregate refuses counts as null') : intake;
   }
 

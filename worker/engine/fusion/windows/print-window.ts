@@ -63,6 +63,8 @@ export interface DecidedWindow {
   readonly canFail: boolean;
   /** Taking a row tells whether it was late. */
   readonly mayBeLate: boolean;
+  /** Taking a row gives what an aggregate threw that has refused its value. */
+  readonly keepsRefused?: boolean;
   /** Taking a row may give the kernel an earlier deadline. */
   readonly waits: boolean;
 }
@@ -76,7 +78,7 @@ export function handToWindow(plan: OperatorPlan, context: FusionContext, decide:
   });
   if (decided instanceof Refusal) return decided;
   if (columns.isWhole === true) return null;
-  const { intake, take, canFail, waits, mayBeLate } = decided;
+  const { intake, take, canFail, waits, mayBeLate, keepsRefused = false } = decided;
   const given = intake.arguments(context);
   if (given instanceof Refusal) return given;
   const row = canFail || mayBeLate ? rowOf(columns) : '';
@@ -86,7 +88,8 @@ export function handToWindow(plan: OperatorPlan, context: FusionContext, decide:
   body.add(() => {
     program.useKernel(plan);
     const taken = context.module.call({ name: take, arguments: given() });
-    const call = mayBeLate ? `if(${taken})${kernel}.late(${row});` : `${taken};`;
+    const refused = `const ${thrown}=${taken};if(${thrown}!==undefined)${kernel}.refused(${thrown},${row});`;
+    const call = keepsRefused ? refused : mayBeLate ? `if(${taken})${kernel}.late(${row});` : `${taken};`;
     return canFail ? `try{${call}}catch(${thrown}){${fusion.node}.fail(${thrown},${row},${context.module.constant(plan)});}` : call;
   });
   if (waits) fusion.watch(kernel, body);

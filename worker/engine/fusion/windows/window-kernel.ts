@@ -1,5 +1,6 @@
 import { InvariantError, invariant } from '../../../../shared/errors/error.ts';
 import type { Value, ValueArray } from '../../../../shared/events/value.ts';
+import { EvaluationError } from '../../../../shared/language/functions/descriptor.ts';
 import type { Next, Operator, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import { saveRow } from '../../state/saved-row.ts';
@@ -12,7 +13,7 @@ import { KeyedSlots } from './keyed-slots.ts';
 import type { SlotField } from './slot-fields.ts';
 import { type Given, WholeRows } from './whole-rows.ts';
 
-/** Gives true when the row was late. */
+/** Gives true when the row was late, or what an aggregate threw that has refused a value. */
 type Take = (time: number, order: number, ...given: unknown[]) => unknown;
 
 /**
@@ -92,7 +93,14 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
       const isFitting = value === null || intake.columns.inputs.all[i]?.as !== 'number' || typeof value === 'number';
       invariant(isFitting, 'what is typed as a number is one');
     });
-    if (this.#take?.(row.time, row.order, ...intake.partsOf(row), ...keys, ...inputs) === true) this.late(row);
+    const taken = this.#take?.(row.time, row.order, ...intake.partsOf(row), ...keys, ...inputs);
+    if (taken === true) this.late(row);
+    else if (taken instanceof EvaluationError) this.refused(taken, row);
+  }
+
+  /** A value of a row that was taken has been refused. */
+  refused(_failure: EvaluationError, _row: Row): void {
+    throw new InvariantError('this kernel keeps no row whose value is refused');
   }
 
   late(row: Row): void {

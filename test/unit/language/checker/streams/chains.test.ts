@@ -558,3 +558,46 @@ stream M = A as a -> D as match .within(1m).emit(d: match.duration_ms)`,
     ).toBe('');
   });
 });
+
+describe('what must be known before the program runs', () => {
+  const limits = { 'limits.vpl': 'const SIZE = 3\nconst GAP = 5s\n' };
+  const errors = (text: string): string =>
+    problems(text, limits)
+      .split('\n')
+      .filter((line) => / E\d/.test(line))
+      .join('\n');
+
+  test.each([
+    ['A.window(m.SIZE).aggregate(n: count()).emit()'],
+    ['A.window(m.GAP).aggregate(n: count()).emit()'],
+    ['A.window(max(2, 3)).aggregate(n: count()).emit()'],
+    ['A.limit(m.SIZE).emit()'],
+    ['A.limit(m.SIZE + len([1, 2])).emit()'],
+    ['A.dedupe(k, within: m.GAP).emit()'],
+    ['A as a -> NOT B within m.GAP .emit(x: a.x)'],
+    ['A as a -> B as b within m.GAP .emit(x: b.x)'],
+    ['A as a -> B as b .within(max(1s, m.GAP)).emit(x: b.x)'],
+  ])('may be made of what an import declares, and of calls, where the event is not declared: %s', (stream) => {
+    expect(errors(`import "limits.vpl" as m\nstream S = ${stream}`)).toBe('');
+  });
+
+  test('is not read from the row by what has the name of a function or of an import', () => {
+    expect(
+      errors(
+        `import "limits.vpl" as m
+event A: max: int, m: int
+stream S = A.limit(max(2, m.SIZE)).emit(x: 1)
+stream T = A as a -> NOT A within max(1s, m.GAP) .emit(x: 1)`,
+      ),
+    ).toBe('');
+  });
+
+  test('is refused for what is missing in it', () => {
+    expect(
+      errors('import "limits.vpl" as m\nstream S = A.limit(m.SIZ).emit()\nstream T = A.limit(m.SIZE + v).emit()'),
+    ).toMatchInlineSnapshot(`
+      "2:20 E033 \`m\` declares no value \`SIZ\` (did you mean \`m.SIZE\`?)
+      3:20 E081 \`count\` must be known before the program runs (write a literal or a const)"
+    `);
+  });
+});
