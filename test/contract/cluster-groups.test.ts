@@ -181,6 +181,19 @@ describe('a pipeline group', () => {
     expect(await change(output)).toMatchObject({ status: 200 });
   });
 
+  it('of many pipelines is checked without a warning of Node in the log', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', note);
+    await start(0);
+    const pipelines = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}`, source: `stream S${at} = Login .emit(user: user)` }));
+    expect((await deploy({ pipelines }, '?wait=false')).status).toBe(202);
+    // Node warns in a later turn of the loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('is judged once for each program that names a connector which is changed', async () => {
     const validation = new ProgramValidation();
     let checks = 0;
