@@ -388,7 +388,13 @@ const further: readonly Mutant[] = [
   },
   {
     name: 'leader insists on what a recovering node has lost',
-    changes: [{ file: 'core/leadership.ts', find: 'if (isRecovering) progress.lost(hint);\n      else progress', replacement: 'progress' }],
+    changes: [
+      {
+        file: 'core/leadership.ts',
+        find: 'if (isRecovering) progress.lost(hint, index === hintIndex && log.termAt(index) === hintTerm);\n      else progress',
+        replacement: 'progress',
+      },
+    ],
   },
   {
     name: 'repair writes the database first',

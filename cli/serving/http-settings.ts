@@ -83,8 +83,17 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-/** A key that is given wins over a file that is named. */
+/** @throws CepError `config_error` when there must be one and is none */
 async function apiKeyOf(config: Config): Promise<string | undefined> {
+  const key = await givenKeyOf(config);
+  if (key !== undefined || !config.get('server.key_required') || config.get('server.insecure')) return key;
+  throw new CepError('config_error', 'there is no API key, without which whoever reaches the port may do everything (CEP_KEY_REQUIRED)', {
+    hint: 'set CEP_API_KEY, or name a file that has it with CEP_SERVER_API_KEY_FILE; CEP_INSECURE=true says that none is meant',
+  });
+}
+
+/** A key that is given wins over a file that is named. */
+async function givenKeyOf(config: Config): Promise<string | undefined> {
   const given = config.get('server.api_key');
   const path = config.get('server.api_key_file');
   if (given !== undefined) requireGoodKey(given, (problem, hint) => settingError(config, 'server.api_key', problem, hint));

@@ -32,9 +32,12 @@ export interface CheckpointStore {
   read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined>;
   /** Removes those of its placement that came before one; sequences begin anew, epochs never do. */
   trim(oldest: CheckpointName): Promise<void>;
-  /** Removes those that are garbage: of one group, without `groupId` of all. */
-  sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void>;
+  /** Removes those that are garbage: of one group, without `groupId` of all. `inTurn`: each of its parts, which is done alone, so that others come between. */
+  sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string, inTurn?: InTurn): Promise<void>;
 }
+
+/** When its turn comes. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** @param folder Without one they are kept in memory, and gone when the process ends. */
 export function checkpointStore(folder: string | undefined): CheckpointStore {
@@ -46,7 +49,8 @@ export function checkpointStore(folder: string | undefined): CheckpointStore {
  * to take the member out of its group.
  */
 const SHARED_REQUESTS_MAX = 2;
-const SHARED_WAIT_MS_MAX = 10_000;
+const SHARED_SILENCE_MS_MAX = 10_000;
+const SHARED_WAIT_MS_MAX = 30_000;
 
 /** A folder that all members see, such as one of a file server. Whoever mounts it makes it, so that nothing is written beside it. */
 export class SharedFolderStore implements CheckpointStore {
@@ -58,7 +62,8 @@ export class SharedFolderStore implements CheckpointStore {
     this.#folder = folder;
     this.#files = files;
     this.#turns = new FewAtATime({
-      ...{ most: SHARED_REQUESTS_MAX, waitMsMax: SHARED_WAIT_MS_MAX, what: `the folder of checkpoints '${folder}'` },
+      ...{ most: SHARED_REQUESTS_MAX, silenceMsMax: SHARED_SILENCE_MS_MAX, waitMsMax: SHARED_WAIT_MS_MAX },
+      what: `the folder of checkpoints '${folder}'`,
     });
   }
 
@@ -74,8 +79,9 @@ export class SharedFolderStore implements CheckpointStore {
     return this.#turns.run(() => this.#files.trim(oldest));
   }
 
-  sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
-    return this.#whenThere(() => this.#files.sweep(isGarbage, groupId));
+  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
+    await this.#whenThere(() => Promise.resolve());
+    await this.#files.sweep(isGarbage, groupId, (work) => this.#turns.run(work));
   }
 
   #whenThere<T>(work: () => Promise<T>): Promise<T> {
@@ -136,16 +142,20 @@ class FolderStore implements CheckpointStore {
     for (const file of await filesIn(folder)) if (isBefore(file, oldest)) await rm(join(folder, file), { force: true });
   }
 
-  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string): Promise<void> {
-    for (const folder of await filesIn(this.#folder)) {
+  async sweep(isGarbage: (file: StoredFile) => boolean, groupId?: string, inTurn: InTurn = (work) => work()): Promise<void> {
+    for (const folder of await inTurn(() => filesIn(this.#folder))) {
       // Whatever else stands there was put there by others.
       if (!isFolderName(folder) || !(groupId === undefined || folder.startsWith(`${groupId}-`))) continue;
-      const path = join(this.#folder, folder);
-      const files = await filesIn(path);
-      const garbage = files.filter((name) => isGarbage({ folder, ...partsOf(name) }));
-      for (const name of garbage) await rm(join(path, name), { force: true });
-      if (garbage.length > 0 && garbage.length === files.length) await removeEmpty(path);
+      await inTurn(() => this.#sweepFolder(folder, isGarbage));
     }
+  }
+
+  async #sweepFolder(folder: string, isGarbage: (file: StoredFile) => boolean): Promise<void> {
+    const path = join(this.#folder, folder);
+    const files = await filesIn(path);
+    const garbage = files.filter((name) => isGarbage({ folder, ...partsOf(name) }));
+    for (const name of garbage) await rm(join(path, name), { force: true });
+    if (garbage.length > 0 && garbage.length === files.length) await removeEmpty(path);
   }
 
   #folderOf(placementId: string): string {

@@ -2,7 +2,9 @@ import { CepError } from '../../shared/errors/error.ts';
 
 export interface FewAtATimeOptions {
   readonly most: number;
-  /** Who waits for a turn for longer is refused, ms. */
+  /** While nothing of what is under way ends for longer, who waits for a turn is refused, ms. */
+  readonly silenceMsMax: number;
+  /** Who waits for a turn for longer is refused whatever ends, ms: nobody waits for its answer any more. */
   readonly waitMsMax: number;
   /** @example 'the folder of checkpoints' */
   readonly what: string;
@@ -13,6 +15,8 @@ export class FewAtATime {
   readonly #options: FewAtATimeOptions;
   readonly #waiting = new Set<() => void>();
   #underWay = 0;
+  /** When something ended last, monotonic, ms. */
+  #endedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: FewAtATimeOptions) {
     this.#options = options;
@@ -25,6 +29,7 @@ export class FewAtATime {
     try {
       return await work();
     } finally {
+      this.#endedMs = performance.now();
       const [next] = this.#waiting;
       if (next === undefined) this.#underWay--;
       else next();
@@ -33,19 +38,27 @@ export class FewAtATime {
 
   /** That of another one who is done. */
   #turn(): Promise<void> {
-    const { most, waitMsMax, what } = this.#options;
+    const { most, silenceMsMax, waitMsMax, what } = this.#options;
+    const cameMs = performance.now();
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(begin);
         resolve();
       };
-      const giveUp = (): void => {
+      const giveUp = (problem: string): void => {
         this.#waiting.delete(begin);
-        const message = `${what} does not answer: as many requests are under way as may be (${most}), and no turn came for ${waitMsMax / 1_000} s`;
+        const message = `${what} ${problem}: as many requests are under way as may be (${most}), and no turn came for ${Math.round((performance.now() - cameMs) / 1_000)} s`;
         reject(new CepError('storage_unavailable', message, { retryAfterSeconds: 10 }));
       };
-      const timer = setTimeout(giveUp, waitMsMax);
+      const look = (): void => {
+        const now = performance.now();
+        const [waitMs, silenceMs] = [cameMs + waitMsMax - now, Math.max(cameMs, this.#endedMs) + silenceMsMax - now];
+        if (waitMs <= 0) giveUp('is too slow');
+        else if (silenceMs <= 0) giveUp('does not answer');
+        else timer = setTimeout(look, Math.ceil(Math.min(waitMs, silenceMs)));
+      };
+      let timer = setTimeout(look, Math.min(silenceMsMax, waitMsMax));
       this.#waiting.add(begin);
     });
   }

@@ -20,6 +20,8 @@ export class WorkerLeases {
   readonly #options: WorkerLeasesOptions;
   readonly #heardMs = new ProcessMap<number>();
   readonly #dead = new ProcessMap<true>();
+  /** Lost under a leader before, and not heard of since. */
+  readonly #lostBefore = new ProcessMap<true>();
   #beganMs: number;
 
   constructor(options: WorkerLeasesOptions) {
@@ -28,10 +30,12 @@ export class WorkerLeases {
     this.#beganMs = options.now();
   }
 
-  /** This member begins to lead. */
-  begin(): void {
+  /** This member begins to lead. `lost`: of whom the leader before had lost sight, which says nothing about the others now. */
+  begin(lost: Iterable<WorkerProcess> = []): void {
     this.#heardMs.clear();
     this.#dead.clear();
+    this.#lostBefore.clear();
+    for (const process of lost) this.#lostBefore.set(process, true);
     this.#beganMs = this.#options.now();
   }
 
@@ -43,6 +47,7 @@ export class WorkerLeases {
   /** A heartbeat is answered that came in at a time. */
   heard(process: WorkerProcess, atMs: number): void {
     this.#dead.delete(process);
+    this.#lostBefore.delete(process);
     this.#heardMs.set(process, Math.max(atMs, this.#heardMs.get(process) ?? atMs));
   }
 
@@ -58,6 +63,11 @@ export class WorkerLeases {
   /** Whatever the process was granted has ended: it runs nothing, or has stopped by itself. */
   isOver(process: WorkerProcess): boolean {
     return this.isProvenDead(process) || this.silentMs(process) > this.#options.timeoutMs;
+  }
+
+  /** It was heard of in its time, or has its time yet. What the one before may have granted a process that was lost then is not over all the same. */
+  isPresent(process: WorkerProcess): boolean {
+    return this.#lostBefore.get(process) === undefined && !this.isOver(process);
   }
 
   /** Since it was last heard of, or came, and not longer than this member leads. */
@@ -83,7 +93,7 @@ export class WorkerLeases {
     for (const one of all) {
       const silentMs = this.silentMs(one);
       // Gone for longer: it says nothing about the others.
-      if (silentMs > 2 * timeoutMs) continue;
+      if (silentMs > 2 * timeoutMs || this.#lostBefore.get(one) !== undefined) continue;
       present++;
       if (silentMs > timeoutMs && !this.isProvenDead(one)) justSilent++;
     }
@@ -92,12 +102,13 @@ export class WorkerLeases {
 
   /** Of how many processes something is remembered. */
   get remembered(): number {
-    return Math.max(this.#heardMs.size, this.#dead.size);
+    return Math.max(this.#heardMs.size, this.#dead.size, this.#lostBefore.size);
   }
 
   /** Processes that are gone for good are not remembered. */
   forgetOthers(known: readonly WorkerProcess[]): void {
     this.#heardMs.keep(known);
     this.#dead.keep(known);
+    this.#lostBefore.keep(known);
   }
 }

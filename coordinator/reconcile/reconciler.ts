@@ -73,7 +73,7 @@ export class Reconciler {
   /** The member leads, and has everything that was agreed on before. */
   begin(term: number): void {
     this.#term = term;
-    this.leases.begin();
+    this.leases.begin(this.#workers().filter(({ status }) => status === 'unhealthy'));
     this.observations.clear();
     this.#backoff.clear();
     this.#preparations.clear();

@@ -34,6 +34,11 @@ export const consistencyParameter: QueryParameter<Consistency> = {
 export const indexHeader = 'x-cep-read-index';
 const consistencyHeader = 'x-cep-consistency';
 
+export interface ChangeOptions extends Omit<ForwardOptions, 'id'> {
+  /** Refuses it on the leader. */
+  readonly require?: (id: RequestId) => Promise<void>;
+}
+
 /** How requests are carried out: changes by the leader, wherever they come in; reads here, or confirmed by the leader. */
 export class ClusterRequests {
   readonly group: GroupMember;
@@ -45,27 +50,26 @@ export class ClusterRequests {
     this.#forwarding = forwarding;
   }
 
-  /**
-   * Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. `require`:
-   * refuses it on the leader.
-   */
-  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer, require?: (id: RequestId) => Promise<void>): Promise<Answer> {
-    return this.changeBy(call, async (id) => {
+  /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
+  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer, options: ChangeOptions = {}): Promise<Answer> {
+    const { require, ...forwarding } = options;
+    const act = async (id: RequestId): Promise<Answer> => {
       await require?.(id);
       const done = await this.group.propose(command, id);
       const { status, body, headers } = answer(done);
       return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
-    });
+    };
+    return this.changeBy(call, act, forwarding);
   }
 
   /** Has something done on the leader that proposes under an id, by which it has one effect. */
-  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>): Promise<Answer> {
+  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, forwarding: Omit<ForwardOptions, 'id'> = {}): Promise<Answer> {
     const given = clientId(call) ?? forwardedId(call.request);
-    if (given !== undefined) return await this.byLeader(call, () => act(given), { id: given });
+    if (given !== undefined) return await this.byLeader(call, () => act(given), { ...forwarding, id: given });
     for (let isFirst = true; ; isFirst = false) {
       const own = this.#own.begin();
       try {
-        const told = await this.byLeader(call, () => act(own.id), { id: own.id });
+        const told = await this.byLeader(call, () => act(own.id), { ...forwarding, id: own.id });
         if (told.status < 300) own.established();
         // The leader's answer to a member that follows; thrown where the leader is here.
         if (!(isFirst && told.status === errorCodes.session_expired.status)) return told;

@@ -27,6 +27,8 @@ export interface ForwardOptions {
   readonly id?: RequestId | undefined;
   /** For all of it, ms. @default 15 s */
   readonly answerMsMax?: number | undefined;
+  /** Hangs up, so that the leader does not go on for nobody. @default nothing does, before the time is over */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Hands requests on to the leader, as they came. */
@@ -41,12 +43,13 @@ export class LeaderForwarding {
 
   /** The answer of the leader. */
   async forward(request: FastifyRequest, { leaderUrl }: RaftStatus, options: ForwardOptions = {}): Promise<Answer | NoAnswer> {
-    const { id, answerMsMax: deadlineMs = ANSWER_MS_MAX } = options;
+    const { id, answerMsMax: deadlineMs = ANSWER_MS_MAX, signal } = options;
     if (leaderUrl === undefined) return 'undone';
     const target = new URL(leaderUrl.replace(/\/+$/, '') + request.url);
     const headers = this.#headersOf(request, id);
     try {
-      const sent = { method: request.method as 'POST', headers, body: request.bodyBytes ?? null, deadlineMs, headersMs: deadlineMs };
+      const times = { deadlineMs, headersMs: deadlineMs, ...(signal === undefined ? {} : { signal }) };
+      const sent = { method: request.method as 'POST', headers, body: request.bodyBytes ?? null, ...times };
       const { statusCode, headers: answered, body } = await this.#web.request(target, sent);
       const bytes = Buffer.from(await body.arrayBuffer());
       if (leadsNoMore(statusCode, bytes)) return 'undone';

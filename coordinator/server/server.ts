@@ -111,7 +111,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   new ChangeReports({ group, leases: controller.leases, telemetry });
   const clock = options.clock ?? Date.now;
   const clusterClock = new ClusterClock({ now, clock: Date.now });
-  const workersNow = (): readonly Worker[] => workersOf(group.state).filter((worker) => !controller.leases.isOver(worker));
+  const workersNow = (): readonly Worker[] => workersOf(group.state).filter((worker) => controller.leases.isPresent(worker));
   const clusterTime = (): number | undefined => (controller.isLeading ? clusterClock.time(workersNow) : undefined);
   const heartbeats = new Heartbeats({ group, controller, now, clock: Date.now, clusterClock, clusterTime });
   new ClockWatch({ group, controller, clusterClock, now, telemetry });

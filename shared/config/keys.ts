@@ -321,6 +321,14 @@ export const configKeys = [
     inFile: false,
   },
   {
+    name: 'server.key_required',
+    type: 'boolean',
+    default: false,
+    environment: 'CEP_KEY_REQUIRED',
+    doc: 'Do not start without a key, wherever that may be set, unless `CEP_INSECURE` says that it is meant.',
+    inFile: false,
+  },
+  {
     name: 'server.coordinator',
     type: 'string',
     unset: 'a server on its own',

@@ -19,7 +19,9 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
     return;
   }
   const [code, message] = codes[error.code ?? ''] ?? ['bad_request', 'what came in is no HTTP request'];
-  connections.inPlaceOfBroken(socket, () => refuseConnection(socket, new CepError(code, message)));
+  const refuse = (): void => refuseConnection(socket, new CepError(code, message));
+  if (code === 'request_timeout') connections.inPlaceOfLate(socket, refuse);
+  else connections.inPlaceOfBroken(socket, refuse);
 }
 
 /** Writes an error to a connection that has no response object, and ends it. */

@@ -21,6 +21,14 @@ interface Waiting {
   readonly act: () => void;
 }
 
+/** A request that has not come in in the time that Node gives it, in which its connection may not have been read. */
+interface Late {
+  /** Undefined until its headers are there. */
+  request: IncomingMessage | undefined;
+  readonly act: () => void;
+  timer?: NodeJS.Timeout;
+}
+
 /**
  * The open connections of a server. Each has one request answered at a time: what a client sends before it has its answer waits,
  * and more than that is not read, so that a request which was begun always has its socket and always learns of its end. The end
@@ -30,9 +38,14 @@ export class Connections {
   /** By their peers: the socket that carries the HTTP, which over TLS is not the one that was accepted. */
   readonly #sockets = new Map<string, Socket>();
   readonly #lines = new Map<Duplex, Line>();
+  readonly #late = new Map<Duplex, Late>();
+  /** When connections were read again that were held, monotonic, ms. */
+  readonly #readAgainMs = new WeakMap<Duplex, number>();
+  #server: Server | undefined;
   #isEnding = false;
 
   watch(server: Server): void {
+    this.#server = server;
     for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => this.#open(socket));
   }
 
@@ -43,6 +56,7 @@ export class Connections {
         this.#begin(response);
         listener(request, response);
       };
+      if (this.#late.size > 0) this.#headersCame(request);
       const line = this.#lines.get(request.socket);
       if (line === undefined) begin();
       else hold(request.socket, line, { request, act: begin });
@@ -69,6 +83,39 @@ export class Connections {
     }
     if (line.waiting.at(-1)?.request?.complete === false) line.waiting.pop();
     hold(socket, line, { request: undefined, act });
+  }
+
+  /** The same of one that did not come in in time. Its time begins anew when its connection is read again, if that was held. */
+  inPlaceOfLate(socket: Duplex, act: () => void): void {
+    const line = this.#lines.get(socket);
+    const last = line?.waiting.at(-1)?.request ?? line?.response?.req;
+    this.#late.set(socket, { request: last?.complete === false ? last : undefined, act });
+    socket.once('close', () => this.#forgetLate(socket));
+    this.#judgeLate(socket);
+  }
+
+  #headersCame(request: IncomingMessage): void {
+    const late = this.#late.get(request.socket);
+    if (late !== undefined) late.request ??= request;
+  }
+
+  #judgeLate(socket: Duplex): void {
+    const late = this.#late.get(socket);
+    if (late === undefined || this.#lines.get(socket)?.isHeld === true) return;
+    const timeMs = this.#server?.requestTimeout ?? 0;
+    const leftMs = (this.#readAgainMs.get(socket) ?? Number.NEGATIVE_INFINITY) + timeMs - performance.now();
+    clearTimeout(late.timer);
+    if (leftMs > 0 && late.request?.complete !== true) {
+      late.timer = setTimeout(() => this.#judgeLate(socket), Math.ceil(leftMs)).unref();
+      return;
+    }
+    this.#forgetLate(socket);
+    if (late.request?.complete !== true) this.inPlaceOfBroken(socket, late.act);
+  }
+
+  #forgetLate(socket: Duplex): void {
+    clearTimeout(this.#late.get(socket)?.timer);
+    this.#late.delete(socket);
   }
 
   /** From here on the connection belongs to somebody else. */
@@ -127,6 +174,8 @@ export class Connections {
     if (!line.isHeld || line.waiting.length > 0) return;
     line.isHeld = false;
     socket.resume();
+    this.#readAgainMs.set(socket, performance.now());
+    this.#judgeLate(socket);
   }
 
   #cutAllBut(isKept: (response: Response) => boolean): void {

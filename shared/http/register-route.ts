@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { WebSocket } from 'ws';
 import { CepError } from '../errors/error.ts';
@@ -162,6 +163,8 @@ function signalOf(request: FastifyRequest, reply: FastifyReply | undefined): Abo
   if (request.hungUp === undefined) {
     const controller = new AbortController();
     request.hungUp = controller.signal;
+    // One request may begin hundreds of things, each of which listens.
+    setMaxListeners(0, controller.signal);
     const response = reply?.raw;
     if (request.headers['idempotency-key'] === undefined) response?.once('close', () => response.writableFinished || controller.abort());
   }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { CoordinatorGroup, coordinatorKey } from './coordinator.ts';
 import { ModelWorker } from './model-worker.ts';
 import { uniqueName } from './service.ts';
@@ -137,6 +138,36 @@ describe('a group of coordinators', () => {
     await group.ask(follower, 'DELETE', `${groups}/drained?wait=false`);
     for (const id of ['w3', 'w4']) await group.ask(follower, 'DELETE', `/api/v1/cluster/workers/${id}`);
   }, 60_000);
+
+  it('judges a change of a connector for as long as it takes, and no longer than its client waits, whichever member was asked', async () => {
+    const follower = await group.follower();
+    const [connector, { validate }] = [kafka(), group];
+    const pipelines = [{ name: 'p', source: `stream S = Login.from(${connector.name}, topic: "t") .emit(user: user)` }];
+    const groups = '/api/v1/cluster/pipeline-groups';
+    await group.ask(follower, 'POST', path, { body: connector });
+    expect((await group.ask(follower, 'POST', `${groups}?wait=false`, { body: { name: 'judging', pipelines } })).status).toBe(202);
+    let judged: AbortSignal | undefined;
+    group.validate = (_, { signal }) => {
+      judged = signal;
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('nobody waits any more'))));
+    };
+    const sent = vi.spyOn(WebDoor.prototype, 'request');
+    const url = `${group.url(follower)}${path}/${connector.name}`;
+    const client = new AbortController();
+    const asked = fetch(url, { method: 'DELETE', headers: { 'x-api-key': coordinatorKey }, signal: client.signal });
+    await vi.waitFor(() => expect(judged).toBeDefined(), wait);
+    const [, forwarded] =
+      sent.mock.calls.find(([{ pathname }, { method }]) => method === 'DELETE' && pathname.endsWith(connector.name)) ?? [];
+    expect([forwarded?.deadlineMs, forwarded?.headersMs]).toEqual([600_000, 600_000]);
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    await vi.waitFor(() => expect(judged?.aborted).toBe(true), wait);
+    group.validate = validate;
+    sent.mockRestore();
+    const refused = await group.ask(follower, 'DELETE', `${path}/${connector.name}`);
+    expect([refused.status, refused.body.code]).toEqual([409, 'transition_refused']);
+    await group.ask(follower, 'DELETE', `${groups}/judging?wait=false`);
+  });
 
   it('says who its members are', async () => {
     const leader = await group.leader();

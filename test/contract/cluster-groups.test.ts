@@ -3,6 +3,7 @@ import { GroupMember } from '../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../coordinator/cluster/replica.ts';
 import type { CoordinatorServerOptions } from '../../coordinator/server/server.ts';
+import { ProgramValidation } from '../../worker/server/program-validation.ts';
 import { Coordinator, coordinatorKey } from './coordinator.ts';
 import { ModelWorker } from './model-worker.ts';
 
@@ -20,7 +21,7 @@ afterEach(async () => {
 async function start(
   count: number,
   heartbeatTimeoutMs = 3_000,
-  more: Pick<Partial<CoordinatorServerOptions>, 'group'> = {},
+  more: Pick<Partial<CoordinatorServerOptions>, 'group' | 'validate'> = {},
 ): Promise<void> {
   const settings = { heartbeatIntervalMs: heartbeatTimeoutMs / 4, heartbeatTimeoutMs, strategy: 'least-loaded' } as const;
   coordinator = await Coordinator.start({ workers: settings, ...more });
@@ -178,6 +179,39 @@ describe('a pipeline group', () => {
     expect(await change({ ...http, params: { url: 'http://127.0.0.1:10/' } })).toMatchObject({ status: 200, body: { version: 2 } });
     await coordinator.request('DELETE', `${groupsPath}/fraud`);
     expect(await change(output)).toMatchObject({ status: 200 });
+  });
+
+  it('of many pipelines is checked without a warning of Node in the log', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', note);
+    await start(0);
+    const pipelines = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}`, source: `stream S${at} = Login .emit(user: user)` }));
+    expect((await deploy({ pipelines }, '?wait=false')).status).toBe(202);
+    // Node warns in a later turn of the loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
+  it('is judged once for each program that names a connector which is changed', async () => {
+    const validation = new ProgramValidation();
+    let checks = 0;
+    const validate: CoordinatorServerOptions['validate'] = (...asked) => {
+      checks++;
+      return validation.validate(...asked);
+    };
+    await start(1, 3_000, { validate });
+    const connectors = '/api/v1/cluster/connectors';
+    const http = { connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } };
+    await coordinator.post(connectors, { name: 'Hook', ...http });
+    const programs = [`${source}.to(Hook)`, `${source}.to(Hook)`, `# Hook\n${source}`, source];
+    await deploy({ pipelines: programs.map((text, at) => ({ name: `p${at}`, source: text })) });
+    checks = 0;
+    const params = { url: 'http://127.0.0.1:10/' };
+    expect(await coordinator.request('PUT', `${connectors}/Hook`, { body: { ...http, params } })).toMatchObject({ status: 200 });
+    expect(checks).toBe(2);
+    validation.close();
   });
 
   it('is not what a repeated change of a connector is judged by', async () => {

@@ -9,6 +9,7 @@ import { GroupMember } from '../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../coordinator/cluster/replica.ts';
 import type { Operator } from '../../coordinator/server/cluster-route.ts';
+import type { ValidateProgram } from '../../coordinator/server/routes/programs.ts';
 import { type CoordinatorServer, type CoordinatorServerOptions, createCoordinatorServer } from '../../coordinator/server/server.ts';
 import { type RunningCoordinator, startCoordinator } from '../../coordinator/server/start-coordinator.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -89,6 +90,8 @@ export class CoordinatorGroup {
   readonly #folder: string;
   readonly #peerUrls: readonly string[];
   readonly #validation = new ProgramValidation();
+  /** How members check programs. */
+  validate: ValidateProgram = this.#validation.validate;
 
   private constructor(folder: string, ports: readonly number[]) {
     this.#folder = folder;
@@ -111,7 +114,7 @@ export class CoordinatorGroup {
       ...{ bind: '127.0.0.1', port: Number(port), apiKey: coordinatorKey, rateLimit: 0, corsOrigins: [] },
       dataDir: join(this.#folder, String(id)),
       group: { nodeId: id, peerUrls: this.#peerUrls, clusterId: 'test', key: 'the key of the members' },
-      validate: this.#validation.validate,
+      validate: (program, waiting) => this.validate(program, waiting),
       telemetry: telemetry(),
     });
     this.running.set(id, coordinator);

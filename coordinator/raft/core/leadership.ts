@@ -141,8 +141,9 @@ export class Leadership {
       invariant(index <= this.#state.log.lastIndex, () => `node ${from} acknowledges ${index}, which this leader does not have`);
       if (progress.acknowledged(index)) this.#advance();
     } else {
-      const hint = this.#state.log.lastAtOrBelow(hintIndex, hintTerm);
-      if (isRecovering) progress.lost(hint);
+      const { log } = this.#state;
+      const hint = log.lastAtOrBelow(hintIndex, hintTerm);
+      if (isRecovering) progress.lost(hint, index === hintIndex && log.termAt(index) === hintTerm);
       else progress.rejected(index, hint);
     }
     if (this.#state.role !== 'leader' || !this.#progress.has(from)) return;

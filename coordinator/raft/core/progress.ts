@@ -72,9 +72,14 @@ export class Progress {
     return true;
   }
 
-  /** The follower has lost what is behind `hint`, whatever it acknowledged before. */
-  lost(hint: Index): void {
+  /**
+   * The follower has lost what is behind `hint`, whatever it acknowledged before; `agrees`: its log ends there, as the leader's goes. It says
+   * so with each heartbeat. What falls short of nothing acknowledged is news only where it lets `next` fall, or where nothing is on its way.
+   */
+  lost(hint: Index, agrees: boolean): void {
     if (this.state === 'snapshot') return;
+    const isExpected = this.state === 'probe' ? this.next <= hint + 1 : agrees && this.next > this.match + 1;
+    if (isExpected && this.match <= hint) return;
     this.become('probe');
     this.match = Math.min(this.match, hint);
     this.next = Math.min(this.next, hint + 1);

@@ -16,8 +16,9 @@ import {
   type Purpose,
   type Verdict,
 } from './handshake.ts';
+import { UnprovenConnections } from './unproven-connections.ts';
 
-/** Of connections that have not shown that they know the key. Above it, new ones are closed at once. */
+/** Of connections whose TLS is not settled, and as many again that have not shown that they know the key. */
 const strangersMax = 64;
 const handshakeMsMax = 5_000;
 
@@ -40,9 +41,12 @@ export interface ListenerOptions {
 export class PeerListener {
   readonly #options: ListenerOptions;
   readonly #server: Server;
+  /** Until they are judged. */
   readonly #strangers = new Set<FramedSocket>();
-  /** Connections whose TLS is not settled, by the address at the other end: of strangers too. */
-  readonly #unsettled = new Map<string, Socket>();
+  readonly #unsettled = new Set<Socket>();
+  /** Apart from each other, so that who has no certificate takes no place of those that have one. */
+  readonly #withoutTls = new UnprovenConnections(strangersMax);
+  readonly #withoutKey = new UnprovenConnections(strangersMax);
   readonly #members = new Map<string, FramedSocket>();
   #isClosed = false;
 
@@ -88,25 +92,16 @@ export class PeerListener {
   }
 
   #admitUnsettled(socket: Socket) {
-    const remote = remoteOf(socket);
-    if (this.#isFull()) return this.#turnAway(socket, remote);
-    this.#unsettled.set(remote, socket);
+    const settled = this.#withoutTls.add(remoteOf(socket), () => socket.destroy(new Error(displacedReason)));
+    this.#unsettled.add(socket);
     socket.once('close', () => {
-      if (this.#unsettled.get(remote) === socket) this.#unsettled.delete(remote);
+      settled();
+      this.#unsettled.delete(socket);
     });
   }
 
-  #isFull(): boolean {
-    return this.#strangers.size + this.#unsettled.size >= strangersMax;
-  }
-
-  #turnAway(socket: Socket, remote: string): void {
-    socket.destroy();
-    this.#options.refused(remote, `${strangersMax} other connections have not shown yet that they know the key`);
-  }
-
   #acceptKnown(socket: TLSSocket, taken: (socket: Socket) => void) {
-    this.#unsettled.delete(remoteOf(socket));
+    this.#withoutTls.delete(remoteOf(socket));
     // Who goes on with a session shows none, and Node takes it for one that was shown, even when none was. Members begin anew each time.
     if (socket.authorized && !socket.isSessionReused()) return taken(socket);
     const remote = remoteOf(socket);
@@ -120,16 +115,21 @@ export class PeerListener {
 
   #accept(socket: Socket) {
     const remote = remoteOf(socket);
-    if (this.#isFull()) return this.#turnAway(socket, remote);
     const framed = new FramedSocket(socket, handshakeBytesMax);
     this.#strangers.add(framed);
+    const proven = this.#withoutKey.add(remote, () => framed.destroy(displacedReason));
     const timer = setTimeout(() => framed.destroy(`it has not shown within ${handshakeMsMax} ms that it knows the key`), handshakeMsMax);
     framed.ended = (reason) => {
       clearTimeout(timer);
+      proven();
       this.#strangers.delete(framed);
       if (!this.#isClosed) this.#options.refused(remote, reason ?? 'it was closed before it had shown that it knows the key');
     };
-    framed.take = (bytes) => this.#greeted(framed, bytes, () => clearTimeout(timer));
+    framed.take = (bytes) =>
+      this.#greeted(framed, bytes, () => {
+        clearTimeout(timer);
+        proven();
+      });
   }
 
   #greeted(framed: FramedSocket, bytes: Uint8Array, known: () => void) {
@@ -195,10 +195,12 @@ export class PeerListener {
       this.#server.close(() => resolve());
     });
     this.#isClosed = true;
-    for (const open of [...this.#strangers, ...this.#unsettled.values(), ...this.#members.values()]) open.destroy();
+    for (const open of [...this.#strangers, ...this.#unsettled, ...this.#members.values()]) open.destroy();
     await closed;
   }
 }
+
+const displacedReason = `a new connection takes its place: of ${strangersMax} none had shown yet that it knows the key`;
 
 const refusalTexts: Readonly<Record<Exclude<Verdict, 'accepted'>, string>> = {
   otherCluster: 'it is of another cluster',

@@ -16,6 +16,8 @@ import { type ValidateProgram, validateWith } from './programs.ts';
 
 const tag = 'connectors';
 const connectorsPath = `${clusterPath}/connectors`;
+/** Programs are checked before the leader answers, each that may use the connector. */
+const CHECKING_MS_MAX = 600_000;
 
 interface Definition {
   readonly connector_type: string;
@@ -96,12 +98,15 @@ export function connectorRoutes(requests: ClusterRequests, validate: ValidatePro
       isAudited: true,
       handle: async (call) => {
         const payload = { name: namedIn(call.params.name), ...judged(call.body) };
-        const required = { name: payload.name, becomes: payload, signal: call.signal };
+        const { signal } = call;
         return requests.change(
           call,
           { type: 'UpdateConnector', payload },
           ({ value }) => new Answer(200, connectorWire(asConnector(value))),
-          (id) => requireDispensable(requests, validate, { ...required, id }),
+          {
+            ...{ answerMsMax: CHECKING_MS_MAX, signal },
+            require: (id) => requireDispensable(requests, validate, { name: payload.name, becomes: payload, signal, id }),
+          },
         );
       },
     }),
@@ -118,12 +123,11 @@ export function connectorRoutes(requests: ClusterRequests, validate: ValidatePro
       isAudited: true,
       handle: async (call) => {
         const payload = { name: namedIn(call.params.name) };
-        return requests.change(
-          call,
-          { type: 'DeleteConnector', payload },
-          () => new Answer(200, { deleted: true }),
-          (id) => requireDispensable(requests, validate, { name: payload.name, signal: call.signal, id }),
-        );
+        const { signal } = call;
+        return requests.change(call, { type: 'DeleteConnector', payload }, () => new Answer(200, { deleted: true }), {
+          ...{ answerMsMax: CHECKING_MS_MAX, signal },
+          require: (id) => requireDispensable(requests, validate, { name: payload.name, signal, id }),
+        });
       },
     }),
   ];
@@ -153,12 +157,14 @@ async function requireDispensable(
   const before = connectorsOf(group.state);
   if (!before.some((one) => one.name === name)) return;
   const after = before.flatMap((one) => (one.name !== name ? [one] : becomes === undefined ? [] : [{ ...one, ...becomes }]));
+  const judged = new Set<string>();
   for (const { name: groupName, pipelines } of group.state.groups.values()) {
     for (const { name: pipeline, source } of pipelines) {
-      if (!source.includes(name)) continue;
+      if (!source.includes(name) || judged.has(source)) continue;
+      judged.add(source);
       const check = (connectors: readonly Connector[]) => validateWith(validate, { source, connectors, signal });
-      const [now, then] = await Promise.all([check(before), check(after)]);
-      if (!now.valid || then.valid) continue;
+      const then = await check(after);
+      if (then.valid || !(await check(before)).valid) continue;
       const who = `pipeline '${pipeline}' of group '${groupName}'`;
       if (becomes === undefined) {
         throw new CepError('transition_refused', `connector '${name}' is used by ${who}`, {

@@ -80,10 +80,12 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
           call,
           command,
           ({ value }) => new Answer(isWaiting ? 201 : 202, shown(requireGroup(group.state, (value as { readonly id: string }).id))),
-          async (id) => {
-            if (!isWaiting || hasWorkers(requests)) return;
-            const { isRepeat } = await requests.foreseen(command, id);
-            if (!isRepeat && !hasWorkers(requests)) throw noWorkers();
+          {
+            require: async (id) => {
+              if (!isWaiting || hasWorkers(requests)) return;
+              const { isRepeat } = await requests.foreseen(command, id);
+              if (!isRepeat && !hasWorkers(requests)) throw noWorkers();
+            },
           },
         );
         // A repeat may find that those are gone who would do it.

@@ -84,6 +84,25 @@ describe('leases', () => {
     expect([leases.isOver(a), leases.mayBeReplaced(a, [...gone, ...workers])]).toEqual([true, false]);
   });
 
+  it('of those that a leader before had lost say nothing about the others, until they are heard of', () => {
+    const { leases, to } = leasesAt();
+    const gone = ['d', 'e', 'f', 'g'].map((id) => ({ id, incarnation: 'i1' }));
+    const all = [...gone, ...workers];
+    to(5_000);
+    leases.begin(gone);
+    leases.meet(all);
+    expect(all.map((one) => leases.isPresent(one))).toEqual([...gone.map(() => false), ...workers.map(() => true)]);
+    // The leader before may have granted them something.
+    expect(gone.some((one) => leases.isOver(one))).toBe(false);
+    to(6_001);
+    for (const one of [a, b]) leases.heard(one, 6_001);
+    expect([leases.isMassLoss(all), leases.mayBeReplaced(c, all)]).toEqual([false, true]);
+    for (const one of gone) leases.heard(one, 6_001);
+    to(7_002);
+    for (const one of [a, b]) leases.heard(one, 7_002);
+    expect([leases.isMassLoss(all), gone.some((one) => leases.mayBeReplaced(one, all))]).toEqual([true, false]);
+  });
+
   it('of fewer are not, nor are those of the dead', () => {
     const { leases, to } = leasesAt();
     to(1_001);

@@ -7,6 +7,10 @@ const accepted = (index: number): Message => {
   return { type: 'appendResponse', from: 2, to: 1, term: 1, accepted: true, index, hintIndex: 0, hintTerm: 0, isRecovering: false };
 };
 
+const refused = (index: number, { to = 1, term = 1 } = {}): Message => {
+  return { type: 'appendResponse', from: 2, to, term, accepted: false, index, hintIndex: index, hintTerm: 1, isRecovering: true };
+};
+
 function held() {
   const sent: Message[] = [];
   return { sent, promises: new HeldPromises((message) => sent.push(message)) };
@@ -39,4 +43,16 @@ it('keeps answers to several nodes, and of several terms, apart', () => {
   expect(sent).toEqual([alive(1), alive(2, { to: 3 })]);
   promises.release(2);
   expect(sent.slice(2)).toEqual([alive(0, { term: 2 })]);
+});
+
+it('keeps one of the refusals that say the same, however long a write takes, with the write that the first of them waited for', () => {
+  const { sent, promises } = held();
+  for (let round = 1; round <= 10_000; round++) promises.hold([refused(5), alive(round)], round);
+  promises.hold([refused(6), refused(5, { to: 3 }), refused(5, { term: 2 })], 10_001);
+  expect(promises.size).toBe(5);
+  promises.release(1);
+  expect(sent).toEqual([refused(5), alive(10_000)]);
+  promises.hold([refused(5)], 10_001);
+  promises.release(10_001);
+  expect(sent.slice(2)).toEqual([refused(6), refused(5, { to: 3 }), refused(5, { term: 2 }), refused(5)]);
 });

@@ -30,6 +30,10 @@ class Leader {
     return this.#raft.view.log.commit;
   }
 
+  matchOf(id: number): number | undefined {
+    return this.#raft.leadership?.followers.get(id)?.match;
+  }
+
   /** All that is sent because of it. */
   step(input: Input): Message[] {
     const output = this.#raft.step(input);
@@ -59,6 +63,16 @@ class Leader {
 const isAppend = ({ to, type }: Message): boolean => to === 3 && type === 'appendRequest';
 const isHeartbeat = ({ to, type }: Message): boolean => to === 3 && type === 'heartbeat';
 const alive = { type: 'heartbeatResponse', round: 0 } as const;
+const bytesIn = (messages: readonly Message[]): number =>
+  messages.reduce(
+    (sum, message) => sum + (message.type === 'appendRequest' ? message.entries.reduce((of, { data }) => of + data.length, 0) : 0),
+    0,
+  );
+const accepted = (index: number) =>
+  ({ type: 'appendResponse', accepted: true, index, hintIndex: 0, hintTerm: 0, isRecovering: false }) as const;
+/** With which a node that has lost entries answers a heartbeat: its log ends there. */
+const endsAt = (index: number, hintTerm = 1) =>
+  ({ type: 'appendResponse', accepted: false, index, hintIndex: index, hintTerm, isRecovering: true }) as const;
 
 describe('the leader of a term', () => {
   it('sends a follower that answers all heartbeats of a long stall at once what it lacks once per interval of heartbeats', () => {
@@ -77,6 +91,49 @@ describe('the leader of a term', () => {
       expect(appends).toBe(1);
       expect(bytes).toBeLessThanOrEqual(raftDefaults.bytesPerMessageMax);
     }
+  });
+
+  it('sends a follower that has lost entries what it lacks once, however many heartbeats it answers at once', () => {
+    const leader = new Leader();
+    leader.hear(3, accepted(1));
+    for (let at = 0; at < 3_000; at++) leader.commitOne(1_024);
+    // It had all of them, and starts again without most.
+    leader.hear(3, accepted(3_001));
+    const sent = Array.from({ length: 1_000 }, () => [...leader.hear(3, endsAt(10)), ...leader.hear(3, alive)]).flat();
+    expect(sent.filter(isAppend)).toMatchObject([{ previousIndex: 10 }]);
+    expect(bytesIn(sent)).toBeLessThanOrEqual(raftDefaults.bytesPerMessageMax);
+  });
+
+  it('sends it nothing again that is on its way while it catches up', () => {
+    const leader = new Leader();
+    leader.hear(3, accepted(1));
+    for (let at = 0; at < 3_000; at++) leader.commitOne(1_024);
+    leader.hear(3, accepted(3_001));
+    const sent = leader.hear(3, endsAt(10)).filter(isAppend);
+    for (let at = 0; at < Math.min(sent.length, 50); at++) {
+      const message = sent[at];
+      if (message?.type !== 'appendRequest') throw new Error('something else is sent');
+      const index = message.previousIndex + message.entries.length;
+      sent.push(...[...leader.hear(3, accepted(index)), ...leader.hear(3, endsAt(index)), ...leader.hear(3, alive)].filter(isAppend));
+    }
+    // Also what it needs to know which of them are committed, which it believes of no heartbeat.
+    expect(sent.at(-1)).toMatchObject({ previousIndex: 3_001, entries: [], commit: 3_001 });
+    expect(bytesIn(sent)).toBe(2_991 * 1_024);
+  });
+
+  it('takes it back at once that a follower has what it says that it has lost', () => {
+    const leader = new Leader();
+    leader.hear(3, accepted(1));
+    leader.step({ type: 'propose', id: 1, data: [new Uint8Array(1)] });
+    leader.hear(3, accepted(2));
+    expect(leader.commit).toBe(2);
+    leader.hear(3, endsAt(1));
+    leader.step({ type: 'propose', id: 2, data: [new Uint8Array(1)] });
+    leader.hear(3, endsAt(1));
+    expect(leader.matchOf(3)).toBe(1);
+    // What stands at the end of its log may be of another leader.
+    leader.hear(3, accepted(3));
+    expect(leader.hear(3, endsAt(3, 2)).filter(isAppend)).toMatchObject([{ previousIndex: 3, entries: [] }]);
   });
 
   it('asks again although reads, each with heartbeats of its own, come without a pause', () => {

@@ -109,7 +109,16 @@ async function serve() {
     return client;
   };
   const connections = (): Promise<number> => new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)));
-  return { begun, ends, shares, send, connections };
+  /** Requests have this little time to come in; resolves once Node has found one that had no more. */
+  const hurry = (): (() => Promise<void>) => {
+    Object.assign(app.server, { headersTimeout: 50, requestTimeout: 200 });
+    let late = 0;
+    app.server.on('clientError', ({ code }: NodeJS.ErrnoException) => {
+      late += Number(code === 'ERR_HTTP_REQUEST_TIMEOUT');
+    });
+    return () => until(() => late > 0);
+  };
+  return { begun, ends, shares, send, connections, hurry };
 }
 
 interface Client {
@@ -162,6 +171,33 @@ describe('a connection', () => {
     ends[0]?.();
     await until(() => statuses(client).length === 4);
     expect(client.text.match(/(?<="length":)\d+/g)).toEqual(['500002', '500002']);
+  });
+
+  it('gives the whole time to a request that was not read while another was answered', async () => {
+    const { send, ends, hurry } = await serve();
+    const late = hurry();
+    const body = `"${'b'.repeat(500_000)}"`;
+    const post = `POST /bytes/2 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const client = await send(head('/waits/1') + head('/quick/x') + post + head('/quick/3'));
+    await until(() => ends.length === 1);
+    await late();
+    ends[0]?.();
+    await until(() => statuses(client).length >= 4 || client.socket.destroyed);
+    expect(statuses(client)).toEqual(['200', '200', '200', '200']);
+  });
+
+  it('is told that a request takes too long once that is read again and does not come', async () => {
+    const { send, ends, hurry, connections } = await serve();
+    const late = hurry();
+    const post = 'POST /bytes/2 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 500002\r\n\r\n';
+    const client = await send(`${head('/waits/1')}${post}"bbb`);
+    await until(() => ends.length === 1);
+    await late();
+    expect(client.text).toBe('');
+    ends[0]?.();
+    await until(() => statuses(client).length === 2);
+    expect(statuses(client)).toEqual(['200', '408']);
+    await until(async () => (await connections()) === 0);
   });
 
   it('that ends before the turn of a request has never begun it, and nothing counts as under way', async () => {
