@@ -13,6 +13,8 @@ export interface ConnectorType {
   requireTopic?(settings: ConnectorSettings, topic: string, environment: ConnectorEnvironment): void;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSource?(settings: SourceSettings, environment: ConnectorEnvironment): Source;
+  /** As whom a source logs in where the program says so: the server takes one of that name at a time. @default it has a name of its own */
+  clientOf?(settings: SourceSettings): { readonly name: string; readonly server: string } | undefined;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openLookup?(settings: ConnectorSettings, environment: ConnectorEnvironment): Lookup;
   /**
