@@ -157,7 +157,8 @@ export class StreamIntake {
     // Where nothing is acknowledged it is all a matter of the last one.
     const position = positionBehind(isAcknowledging ? taken.ranges : taken.ranges.slice(-1));
     const messages = batch.map(({ message }) => messageOf(message));
-    if (!(await reading.take({ messages, position, isTold: isAcknowledging }))) return false;
+    const placeOf = (index: number): string => String(batch[index]?.sequence);
+    if (!(await reading.take({ messages, position, placeOf, isTold: isAcknowledging }))) return false;
     this.#taken = taken;
     for (const { sequence } of batch) this.#here.delete(sequence);
     this.#options.taken(position);
