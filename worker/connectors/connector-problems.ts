@@ -1,7 +1,8 @@
 import { CepError } from '../../shared/errors/error.ts';
-import type { ConnectorEnvironment, ConnectorSettings } from './connector.ts';
+import type { ConnectorEnvironment, ConnectorSettings, SourceSettings } from './connector.ts';
 import { withProfile } from './profiles.ts';
 import { type KnownSend, openLookup, openSink, openSource, requireSend } from './registry.ts';
+import { requireDistinctClients } from './sources/distinct-clients.ts';
 import { type SourceUse, settingsOfUse } from './sources/pipeline-sources.ts';
 
 /** The connectors of a program, and what it does with them. */
@@ -35,8 +36,14 @@ export function connectorProblems(
     }
   };
   const complete = (settings: ConnectorSettings): ConnectorSettings => withProfile(settings, environment);
+  const read: SourceSettings[] = [];
   for (const use of sources)
-    judge(use.connector, (settings) => void openSource(settingsOfUse(use, settings, { environment, pipelineId: '' }), environment).close());
+    judge(use.connector, (settings) => {
+      const own = settingsOfUse(use, settings, { environment, pipelineId: '' });
+      void openSource(own, environment).close();
+      read.push(own);
+      requireDistinctClients(read);
+    });
   for (const name of lookups) judge(name, (settings) => void openLookup(complete(settings), environment).close());
   for (const name of sinks) judge(name, (settings) => void openSink(complete(settings), environment).close());
   for (const send of sends) judge(send.connector, (settings) => requireSend(complete(settings), send, environment));

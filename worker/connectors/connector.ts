@@ -13,6 +13,8 @@ export interface ConnectorType {
   requireTopic?(settings: ConnectorSettings, topic: string, environment: ConnectorEnvironment): void;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openSource?(settings: SourceSettings, environment: ConnectorEnvironment): Source;
+  /** As whom a source logs in where the program says so: the server takes one of that name at a time. @default it has a name of its own */
+  clientOf?(settings: SourceSettings): { readonly name: string; readonly server: string } | undefined;
   /** @throws CepError `connector_error` when the settings cannot work; does not connect yet */
   openLookup?(settings: ConnectorSettings, environment: ConnectorEnvironment): Lookup;
   /**
@@ -150,6 +152,11 @@ export interface SourceBatch {
   readonly partition?: string | undefined;
   /** Partitions that the source has begun to read, and of which messages are on their way: time waits for them. @default it has begun with none */
   readonly awaited?: readonly string[] | undefined;
+  /**
+   * Where one of the messages stands in what is read, by its index among them: it stands there too when it comes again. @default it is known
+   * by what was taken before it
+   */
+  readonly placeOf?: (index: number) => string;
   /** The other side is told that these were taken, and gives them no more. @default they can be read again from where the last ones ended */
   readonly isTold?: boolean;
   /** Called once the other side may be told, so that `take` does not wait for that. Not called when the pipeline ends before. */

@@ -5,8 +5,9 @@ import type { Value } from '../../shared/events/value.ts';
 import { apartFromLogin } from '../../shared/outbound/url-login.ts';
 import { type WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Lookup } from './connector.ts';
+import { withTopic } from './http-target.ts';
 import { exactJson } from './lookups/exact-json.ts';
-import { headersParameter, textParameter } from './parameters.ts';
+import { durationParameter, headersParameter, textParameter } from './parameters.ts';
 import { requireReachable } from './reachable-host.ts';
 
 const CONNECT_MS_MAX = 10_000;
@@ -17,7 +18,10 @@ const KEY = '{key}';
 /** Looks keys up at a web address: a GET for each, whose answer is JSON. @throws CepError `connector_error` */
 export function openHttpLookup({ name, parameters }: ConnectorSettings, { door }: ConnectorEnvironment): Lookup {
   const written = textParameter(parameters, 'url') ?? '';
-  const targetOf = (key: string): URL => new URL(written.includes(KEY) ? written.replaceAll(KEY, key) : behindPath(written, key));
+  const topic = textParameter(parameters, 'topic');
+  const placeOf = (address: URL): URL => (topic === undefined ? address : withTopic(address, topic));
+  const hasPlace = written.includes(KEY);
+  const deadlineMs = parameters.has('timeout') ? durationParameter(parameters, 'timeout', 0) : undefined;
   if (!URL.canParse(written) || !/^https?:$/.test(new URL(written).protocol)) {
     const hint = 'write it as "https://host/path", the key goes behind it, or where {key} stands';
     throw new CepError('connector_error', `connector '${name}': its url is no http or https address`, { hint });
@@ -28,9 +32,17 @@ export function openHttpLookup({ name, parameters }: ConnectorSettings, { door }
   const web = new WebDoor(door, { connectMs: CONNECT_MS_MAX, silenceMs: 0 });
   return {
     find: async (key, signal) => {
-      const { address, login } = apartFromLogin(targetOf(encoded(toText(key))));
+      const text = encoded(toText(key));
+      const { address, login } = apartFromLogin(new URL(hasPlace ? written.replaceAll(KEY, text) : written));
       if (address.origin !== origin) throw new Error('the key names another server');
-      const answer = await web.request(address, { method: 'GET', headers: { ...login, ...headers }, body: null, signal });
+      const target = hasPlace ? placeOf(address) : behindPath(placeOf(address), text);
+      const answer = await web.request(target, {
+        method: 'GET',
+        headers: { ...login, ...headers },
+        body: null,
+        signal,
+        ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      });
       if (answer.statusCode < 200 || answer.statusCode > 299) {
         web.leave(answer);
         throw new Error(`the answer was ${answer.statusCode}`);
@@ -48,10 +60,10 @@ function encoded(key: string): string {
   return encodeURIComponent(key);
 }
 
-function behindPath(base: string, key: string): string {
+function behindPath(base: URL, key: string): URL {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${key}`;
-  return url.href;
+  return url;
 }
 
 async function jsonOf({ body, headers }: WebAnswer): Promise<Value> {

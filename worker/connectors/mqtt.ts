@@ -32,6 +32,11 @@ export const mqttConnector: ConnectorType = {
       isDurable,
     });
   },
+  clientOf: ({ parameters }) => {
+    const name = textParameter(parameters, 'client_id');
+    const server = ['url', 'host', 'port'].map((each) => String(parameters.get(each) ?? '')).join(' ');
+    return name === undefined ? undefined : { name, server };
+  },
   openSink: (settings, environment) => {
     const id = textParameter(settings.parameters, 'client_id');
     return new MqttSink({

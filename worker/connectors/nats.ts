@@ -61,7 +61,8 @@ export const natsConnector: ConnectorType = {
   async *test(use, environment) {
     const { role, topic, parameters } = use;
     const [address, stream] = [addressOf(use, environment), textParameter(parameters, 'stream')];
-    yield* natsSteps({ address, isJetStream: isJetStream(parameters), stream, durable: durableOf(use), role, topic });
+    const isStream = isJetStream(parameters);
+    yield* natsSteps({ address, isJetStream: isStream, stream, durable: isStream ? durableOf(use) : undefined, role, topic });
   },
 };
 

@@ -3,6 +3,7 @@ import { isArray } from '../../shared/events/value.ts';
 import { ForbiddenAddress } from '../../shared/security/network-policy.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import { numberParameter, type Parameters, textParameter } from './parameters.ts';
+import { type Mailbox, mailboxOf } from './smtp/mailbox.ts';
 import { type SmtpAddress, SmtpSink } from './smtp/smtp-sink.ts';
 import { reachSteps } from './testing/reach.ts';
 
@@ -14,11 +15,15 @@ export const smtpConnector: ConnectorType = {
   name: 'smtp',
   openSink: (settings, environment) => {
     const { name, parameters } = settings;
-    const from = textParameter(parameters, 'from') ?? '';
-    requireMailbox(name, 'from', from);
-    const to = recipientsOf(parameters);
-    for (const each of to) requireMailbox(name, 'to', each);
+    const from = requireMailbox(name, 'from', textParameter(parameters, 'from') ?? '');
+    const to = recipientsOf(parameters).map((each) => requireMailbox(name, 'to', each));
     return new SmtpSink({ address: addressOf(settings, environment), from, to, subject: textParameter(parameters, 'subject') ?? SUBJECT });
+  },
+  requireTopic: ({ name }, topic) => {
+    if (mailboxOf(topic) !== undefined) return;
+    throw new CepError('validation_error', `connector '${name}': found '${topic}' at \`.to\`, expected one address of mail`, {
+      hint: 'write several recipients where the connector is declared: to: ["a@example.com", "b@example.com"]',
+    });
   },
   async *test(use, environment) {
     const { door, host, port, tls, isVerified } = addressOf(use, environment);
@@ -32,13 +37,15 @@ function wrong(name: string, problem: string, hint: string): CepError {
 }
 
 function recipientsOf(parameters: Parameters): readonly string[] {
-  const value = parameters.get('to') ?? null;
+  const value = parameters.get('to') ?? parameters.get('topic') ?? null;
   const written = isArray(value) ? value.map(String) : String(value ?? '').split(',');
   return written.map((text) => text.trim()).filter((text) => text !== '');
 }
 
-function requireMailbox(name: string, parameter: string, text: string): void {
-  if (/^(?:[^<>\r\n]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(text)) return;
+/** @throws CepError `connector_error` */
+function requireMailbox(name: string, parameter: string, text: string): Mailbox {
+  const mailbox = mailboxOf(text);
+  if (mailbox !== undefined) return mailbox;
   throw wrong(name, `${parameter}: found '${text}', expected an address of mail`, `write ${parameter}: "name@example.com"`);
 }
 

@@ -98,7 +98,7 @@ stream Large = Payment.from(Ledger, topic: "payments")
         name: 'transactional_id',
         kind: 'str',
         default: '"cep-<ledger>"',
-        summary: 'identity of the transactions, of one sink alone; means `exactly_once`',
+        summary: 'identity of the transactions, of one sink alone; replicas but the first put their number behind it; means `exactly_once`',
       },
     ],
   },
@@ -198,7 +198,12 @@ stream Large = Payment.from(Plant, topic: "payments/+")
       { name: 'input_topic', kind: 'str', summary: 'topic of the default input (config mqtt)' },
       { name: 'output_topic', kind: 'str', summary: 'topic of outputs without .to (config mqtt)' },
       { name: 'qos', kind: 'int', min: 0, max: 2, default: '1', summary: 'quality of service' },
-      { name: 'client_id', kind: 'str', summary: 'identity of the session of a source; a sink puts `-out` behind it' },
+      {
+        name: 'client_id',
+        kind: 'str',
+        summary:
+          'identity of the session of a source, of one `.from` alone; a sink puts `-out` behind it, replicas but the first their number',
+      },
       { name: 'username', kind: 'str', summary: 'user' },
       { name: 'password', kind: 'str', secret: true, summary: 'password' },
       { name: 'tls', kind: 'bool', default: 'false', summary: 'TLS' },

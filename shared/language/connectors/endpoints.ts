@@ -55,8 +55,8 @@ export const endpointConnectors: readonly ConnectorDescriptor[] = [
     summary: 'Webhooks both ways, and look-ups',
     guarantees: {
       enrich:
-        'A GET for each key, which stands behind the path of the url, or where `{key}` stands in it; the answer is JSON. What is not 2xx, or does ' +
-        'not come in time, is a failure of the look-up.',
+        'A GET for each key, which stands behind the path of the url and the `topic`, or where `{key}` stands in the url; the answer is JSON. What is ' +
+        'not 2xx, or does not come within the `timeout` of the connector and that of `.enrich`, is a failure of the look-up.',
       source:
         'Effectively once, where there is a state directory and the sender names each request: what was answered with 202 is in the log by ' +
         'then, and what comes again with the same `Idempotency-Key` within 10 minutes is not taken again. Without that key a sender that got ' +

@@ -56,7 +56,9 @@ stream Refused = Syslog.from(Logs)
     broker: false,
     summary: 'Mail to people, one for each event',
     guarantees: {
-      sink: 'At least once: delivered is what the server has accepted. What is sent again has the same `Message-ID`.',
+      sink:
+        'At least once: delivered is what the server has accepted for each recipient. What is sent again has the same `Message-ID`, and goes to those alone ' +
+        'that it was not accepted for. `topic:` at `.to` is one recipient: an event whose field is anything else is a dead letter (`bad_topic`).',
     },
     example: `connector Mail = smtp (host: "mail.example.com", from: "cep@example.com", to: "desk@example.com", subject: "Large: {amount}", profile: "mail")
 
@@ -69,7 +71,7 @@ stream Large = Payment
       { name: 'port', kind: 'int', min: 1, max: 65_535, summary: 'of the server (587; 465 with tls "implicit", 25 with "none")' },
       { name: 'from', kind: 'str', summary: 'sender' },
       { name: 'to', kind: 'list', summary: 'recipients' },
-      { name: 'topic', kind: 'str', summary: 'another word for one recipient' },
+      { name: 'topic', kind: 'str', summary: 'one recipient, where `to` names none' },
       { name: 'subject', kind: 'str', default: '"{event_type}"', summary: 'of each mail; `{name}` stands for a field' },
       {
         name: 'tls',

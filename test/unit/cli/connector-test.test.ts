@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { NatsServer } from '../connectors/nats-server.ts';
 import { cep } from './cep.ts';
 import { WorkFolder } from './work-folder.ts';
 
@@ -179,6 +180,26 @@ stream Each = Reading.from(In)
   it('tests one by its name', async () => {
     expect(await test('Screen')).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Screen \(console\): \.to\n.*\n$/) });
     expect(await test('Scren')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("did you mean 'Screen'?") });
+  });
+
+  it('takes any group of subjects, as a run does', async () => {
+    const server = await NatsServer.start({});
+    const file = folder.write(
+      'bus.vpl',
+      `
+event Reading:
+    n: int
+
+connector Bus = nats (servers: ["127.0.0.1:${server.port}"], subject: "readings", queue_group: "team.a")
+
+stream Each = Reading.from(Bus)
+    .emit(n)
+`,
+    );
+    const { exitCode, stdout } = await folder.cep(['connector', 'test', '-p', file]);
+    server.close();
+    expect(stdout).toMatch(/ok {8}permission/);
+    expect(exitCode).toBe(0);
   });
 
   it('is right where the files are', async () => {

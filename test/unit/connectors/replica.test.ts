@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { replicaOf } from '../../../shared/protocol/replica-of.ts';
 import type { SourceSettings } from '../../../worker/connectors/connector.ts';
-import { isOwn, type PipelineReplica, settingsOfReplica } from '../../../worker/connectors/sources/replica.ts';
+import { isOwn, type PipelineReplica, settingsOfReplica, sinkSettingsOfReplica } from '../../../worker/connectors/sources/replica.ts';
 
 const replica = (index: number, count = 3): PipelineReplica => ({
   ...{ index, count, partitionKey: 'user', epoch: 5, firstPipelineId: 'g_1-p-0' },
@@ -44,4 +44,17 @@ it('reads under names of its own, the first one under those of the program', () 
 it('shares what its broker divides', () => {
   const kafka = settings('kafka', { group_id: 'cep', client_id: 'me' });
   expect(settingsOfReplica(kafka, 2)).toEqual(kafka);
+});
+
+it('sends under a name of its own where the other side has one of that name at a time', () => {
+  const mqtt = settings('mqtt', { client_id: 'plant7', host: 'h' });
+  const kafka = settings('kafka', { client_id: 'me', transactional_id: 'tx' });
+  expect([sinkSettingsOfReplica(mqtt, 0), sinkSettingsOfReplica(kafka, 0)]).toEqual([mqtt, kafka]);
+  expect([...sinkSettingsOfReplica(mqtt, 2).parameters]).toEqual([
+    ['client_id', 'plant7-2'],
+    ['host', 'h'],
+  ]);
+  expect(sinkSettingsOfReplica(kafka, 1).parameters.get('transactional_id')).toBe('tx-1');
+  const renewed = sinkSettingsOfReplica({ ...mqtt, latest: () => settings('mqtt', { client_id: 'plant8' }) }, 2);
+  expect(renewed.latest?.().parameters.get('client_id')).toBe('plant8-2');
 });

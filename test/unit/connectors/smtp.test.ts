@@ -114,6 +114,82 @@ describe('mail as a sink', () => {
     expect(await send(to, 'nobody@example.com')).toEqual(['smtp_550', true]);
   });
 
+  describe('where the server refuses some of the recipients', () => {
+    const answers = new Map<string, number>();
+    const listenFor = (): Promise<number> =>
+      listen({
+        onRcptTo: ({ address }, _session, done) => {
+          const responseCode = answers.get(address);
+          if (responseCode === undefined) done();
+          else done(Object.assign(new Error('not this one'), { responseCode }));
+        },
+      });
+    const to = 'good@example.com, Ann <bad@example.com>, full@example.com';
+
+    it('fails for good when it refuses them for good, and names them', async () => {
+      answers.clear();
+      answers.set('bad@example.com', 550);
+      const failure = await open({ port: await listenFor(), to })
+        .send({ id: 'p-1-0', topic: null, payload })
+        .catch((error: DeliveryFailure) => error);
+      expect(failure).toMatchObject({ code: 'smtp_550', isPermanent: true });
+      expect(String(failure)).toContain('bad@example.com');
+      expect(String(failure)).not.toContain('good@example.com');
+      expect(received.map((mail) => mail.to)).toEqual([['good@example.com', 'full@example.com']]);
+    });
+
+    it('sends again to those alone that it has not accepted, the same mail', async () => {
+      answers.clear();
+      answers.set('bad@example.com', 550).set('full@example.com', 452);
+      const opened = open({ port: await listenFor(), to });
+      expect(await send(opened)).toEqual(['smtp_452', false]);
+      answers.clear();
+      expect(await send(opened)).toBe('taken');
+      expect(received.map((mail) => mail.to)).toEqual([['good@example.com'], ['bad@example.com', 'full@example.com']]);
+      const headers = received.map(({ text }) => /^To:.*(?:\r\n .*)*$/m.exec(text)?.[0].replaceAll(/\s+/g, ' '));
+      expect(headers).toEqual(Array(2).fill('To: good@example.com, Ann <bad@example.com>, full@example.com'));
+    });
+
+    it('begins with all of them again for another event', async () => {
+      answers.clear();
+      answers.set('full@example.com', 452);
+      const opened = open({ port: await listenFor(), to });
+      expect(await send(opened)).toEqual(['smtp_452', false]);
+      answers.clear();
+      await opened.send({ id: 'p-1-1', topic: null, payload });
+      expect(received.map((mail) => mail.to.length)).toEqual([2, 3]);
+    });
+  });
+
+  it.each(['ann@example.com, victim@example.com', 'team: victim@example.com;', 'ann@example.com\r\nBcc: victim@example.com', 'ann', ''])(
+    'sends nothing where a field names %j, which is not one mailbox',
+    async (topic) => {
+      expect(await send(open({ port: await listen() }), topic)).toEqual(['bad_topic', true]);
+      expect(received).toEqual([]);
+    },
+  );
+
+  it('sends to the one mailbox that a field names, and lets it say whose that is', async () => {
+    expect(await send(open({ port: await listen() }), 'Victim, Ann <ann@example.com>')).toBe('taken');
+    expect(received.map((mail) => mail.to)).toEqual([['ann@example.com']]);
+    expect(received[0]?.text).toContain('To: "Victim, Ann" <ann@example.com>\r\n');
+  });
+
+  it('sends to the topic of the connector where it has no other recipient', async () => {
+    expect(await send(open({ port: await listen(), to: undefined, topic: 'desk@example.com' }))).toBe('taken');
+    expect(received.map((mail) => mail.to)).toEqual([['desk@example.com']]);
+  });
+
+  it('refuses a program that sends to several recipients in one text', () => {
+    const settings = { name: 'Mail', parameters: new Map() } as unknown as ConnectorSettings;
+    const environment = { door: new OutboundDoor(NetworkPolicy.everywhere), console: () => undefined };
+    const judge = (topic: string) => (): void => smtpConnector.requireTopic?.(settings, topic, environment);
+    expect(judge('ann@example.com')).not.toThrow();
+    expect(judge('ann@example.com, bob@example.com')).toThrow(
+      "found 'ann@example.com, bob@example.com' at `.to`, expected one address of mail",
+    );
+  });
+
   it('says that nobody is there', async () => {
     const port = await listen();
     await new Promise<void>((resolve) => server?.close(() => resolve()));

@@ -13,6 +13,7 @@ import {
 } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { type KnownSend, openSink, requireSend } from '../registry.ts';
+import { type PipelineReplica, sinkSettingsOfReplica } from '../sources/replica.ts';
 import { ALERT_SERVERS_MAX, alertTarget, isAlert, openAlertSink } from './alert-sinks.ts';
 import type { BreakerState } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters, LetterFilter } from './dead-letters.ts';
@@ -44,6 +45,8 @@ export interface PipelineSinksOptions {
   readonly onChange: () => void;
   /** Asked before each request and each letter; `resume` says that it may have changed. @default always */
   readonly mayDeliver?: (() => boolean) | undefined;
+  /** The replica that they send for; undefined where the pipeline is one. Asked when sinks are configured. */
+  readonly replica?: (() => PipelineReplica | undefined) | undefined;
 }
 
 /** What `.to` or `.alert` hands out. */
@@ -125,13 +128,13 @@ export class PipelineSinks {
    * its breaker. `sends`: what is known of what they will get. @throws CepError `connector_error`, `validation_error`; nothing has changed then
    */
   configure(connectors: readonly ConnectorSettings[], used: readonly string[], sends: readonly KnownSend[] = []): void {
-    const { environment } = this.#options;
+    const { environment, replica } = this.#options;
     const next = new Map(connectors.map((settings) => [settings.name, settings]));
     const opened = new Map<string, Sink>();
     for (const name of used) {
       const declared = next.get(name);
       if (declared === undefined) throw new CepError('connector_error', `connector '${name}' is not declared by the program`);
-      const settings = withProfile(declared, environment);
+      const settings = sinkSettingsOfReplica(withProfile(declared, environment), replica?.()?.index ?? 0);
       next.set(name, settings);
       for (const send of sends) if (send.connector === name) requireSend(settings, send, environment);
       if (!this.#isAsBefore(settings)) opened.set(name, openSink(settings, environment));

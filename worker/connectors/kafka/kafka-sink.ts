@@ -11,7 +11,24 @@ const permanentRefusals: ReadonlySet<string> = new Set([
   'INVALID_RECORD',
 ]);
 
-const UNKNOWN_TOPIC = 'unknown_topic';
+/** Refusals that have nothing to do with what is written. */
+const clusterRefusals: ReadonlySet<string> = new Set([
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
+  'GROUP_AUTHORIZATION_FAILED',
+  'SASL_AUTHENTICATION_FAILED',
+  'UNSUPPORTED_SASL_MECHANISM',
+  'ILLEGAL_SASL_STATE',
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+  'CONCURRENT_TRANSACTIONS',
+  'TRANSACTION_COORDINATOR_FENCED',
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_TRANSACTION_TIMEOUT',
+]);
+/** Of one batch: to try more of them each for itself would take too long. */
+const REFUSED_TOPICS_MAX = 3;
 
 export interface KafkaSinkOptions {
   readonly writer: KafkaWriter;
@@ -51,8 +68,29 @@ export class KafkaSink implements Sink {
         refusals.set(message, error);
       }
     }
-    const outcome = await this.#write(addressed).then((): Outcome => 'taken', sharedOutcome);
-    return messages.map((message) => refusals.get(message) ?? outcome);
+    const outcome = await this.#outcomeOf(addressed);
+    const outcomes = outcome === 'alone' ? await this.#outcomesByTopic(addressed) : undefined;
+    return messages.map((message) => refusals.get(message) ?? outcomes?.get(message) ?? outcome);
+  }
+
+  async #outcomeOf(addressed: readonly Addressed[]): Promise<Outcome> {
+    return await this.#write(addressed).then((): Outcome => 'taken', sharedOutcome);
+  }
+
+  /** After a refusal that does not say of which topic: so what goes to the others is not written again with each part of the batch. */
+  async #outcomesByTopic(addressed: readonly Addressed[]): Promise<ReadonlyMap<SinkMessage, Outcome>> {
+    const topics = new Set(addressed.map(({ topic }) => topic));
+    const outcomes = new Map<SinkMessage, Outcome>();
+    if (topics.size === 1) return outcomes;
+    let refused = 0;
+    for (const topic of topics) {
+      const part = addressed.filter((one) => one.topic === topic);
+      const outcome = await this.#outcomeOf(part);
+      for (const { message } of part) outcomes.set(message, outcome);
+      if (outcome !== 'taken') refused++;
+      if (outcome instanceof DeliveryFailure || refused === REFUSED_TOPICS_MAX) break;
+    }
+    return outcomes;
   }
 
   /** @throws DeliveryFailure when it is none */
@@ -82,7 +120,8 @@ export class KafkaSink implements Sink {
 
 /** What is wrong with one message, or one topic, is told when that is sent alone. */
 function sharedOutcome(failure: unknown): Outcome {
-  const isShared = failure instanceof DeliveryFailure && !failure.isPermanent && failure.code !== UNKNOWN_TOPIC;
+  const type = refusalOf(failure);
+  const isShared = failure instanceof DeliveryFailure && !failure.isPermanent && (type === undefined || clusterRefusals.has(type));
   return isShared ? failure : 'alone';
 }
 
@@ -90,7 +129,7 @@ function failureOf(cause: unknown, forbidden: ForbiddenAddress | undefined, topi
   if (forbidden !== undefined) return new DeliveryFailure(forbidden.code, forbidden.message, { isPermanent: true, cause });
   const type = refusalOf(cause);
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
-    return new DeliveryFailure(UNKNOWN_TOPIC, `the cluster has no topic '${topic}': create it, or correct the name`, { cause });
+    return new DeliveryFailure('unknown_topic', `the cluster has no topic '${topic}': create it, or correct the name`, { cause });
   }
   return new DeliveryFailure('kafka_error', kafkaReason(cause), { isPermanent: permanentRefusals.has(type ?? ''), cause });
 }

@@ -220,7 +220,8 @@ export class KafkaSource implements Source {
         if (assignment === this.#assignment && !this.#connection.isClosed) session.commits.add(partition, behind);
       };
       const awaited = this.#awaited;
-      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), awaited, onSafe });
+      const placeOf = (index: number): string => piece[index]?.offset ?? '';
+      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), placeOf, awaited, onSafe });
       if (!(await this.#whileBeating(heartbeat, this.#underWay))) return;
       if (this.#awaited === awaited) this.#awaited = undefined;
       taken.set(partition, behind);

@@ -33,15 +33,18 @@ export class MqttSink implements Sink {
 
   /** All at once, of which the broker acknowledges each. */
   async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
-    let outcomes: readonly Outcome[];
+    let client: MqttClient;
     try {
       this.#connecting ??= this.#connect();
-      outcomes = await published(await this.#connecting, messages, this.#options);
+      client = await this.#connecting;
     } catch (cause) {
+      await this.close();
       const failure = failureOf(cause);
-      outcomes = messages.map(() => failure);
+      return messages.map(() => failure);
     }
-    if (outcomes.some((outcome) => outcome instanceof DeliveryFailure && !outcome.isPermanent)) await this.close();
+    const outcomes = await published(client, messages, this.#options);
+    const isOver = outcomes.some((outcome) => outcome === 'alone' || (outcome instanceof DeliveryFailure && !outcome.isPermanent));
+    if (isOver) await this.close();
     return outcomes;
   }
 
@@ -80,11 +83,18 @@ async function published(client: MqttClient, messages: readonly SinkMessage[], o
     end = resolve;
   });
   const lost = (): void => end(new Error('the connection was lost'));
-  const timer = setTimeout(() => end(new Error(`no acknowledgement within ${ANSWER_MS_MAX / 1000} s`)), ANSWER_MS_MAX);
+  let isSilent = false;
+  const timer = setTimeout(() => {
+    isSilent = true;
+    end(new Error(`no acknowledgement within ${ANSWER_MS_MAX / 1000} s`));
+  }, ANSWER_MS_MAX);
   if (!client.connected) lost();
   client.once('close', lost);
   try {
-    return await Promise.all(messages.map((message) => acknowledged(client, { message, options, over })));
+    const outcomes = await Promise.all(messages.map((message) => acknowledged(client, { message, options, over })));
+    // A broker refuses a message by ending the connection, and does not say which one it was.
+    const isNameless = messages.length > 1 && !isSilent;
+    return outcomes.map((outcome) => (isNameless && outcome !== 'taken' && !outcome.isPermanent ? 'alone' : outcome));
   } finally {
     clearTimeout(timer);
     client.off('close', lost);
@@ -98,7 +108,7 @@ interface Publication {
   readonly over: Promise<Error>;
 }
 
-function acknowledged(client: MqttClient, { message, options, over }: Publication): Promise<Outcome> {
+function acknowledged(client: MqttClient, { message, options, over }: Publication): Promise<'taken' | DeliveryFailure> {
   const topic = message.topic ?? options.topic;
   if (topic === undefined || /[#+\0]/.test(topic) || topic === '') {
     const text = `'${topic ?? ''}' is no topic that can be published to`;

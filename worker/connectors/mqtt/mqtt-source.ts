@@ -61,6 +61,7 @@ export class MqttSource implements Source {
   #goOn: (() => void) | undefined;
   /** Counts connections: what came over an earlier one cannot be acknowledged any more. */
   #connection = 0;
+  #connectedAt: number | undefined;
   #isSubscribed = false;
   /** The session was there before: it may have been another topic's, whose subscription it still has. */
   #hasOthers = false;
@@ -144,7 +145,7 @@ export class MqttSource implements Source {
   }
 
   #connected(client: MqttClient, hasSession: boolean): void {
-    this.#backoff.reset();
+    this.#connectedAt = performance.now();
     // A session that goes on has its subscription: asking again would bring retained messages again.
     if (hasSession && this.#isSubscribed) this.#reading?.connected();
     else this.#subscribe(client);
@@ -169,6 +170,9 @@ export class MqttSource implements Source {
   #lost(client: MqttClient, reading: SourceReading): void {
     if (this.#isClosed) return;
     this.#connection++;
+    // Of two clients of one name each ends the connection of the other.
+    if (this.#connectedAt !== undefined) this.#backoff.lasted(performance.now() - this.#connectedAt);
+    this.#connectedAt = undefined;
     // They come again. The first messages of a connection come before the client says that it is connected, so this is the place to forget.
     [this.#waiting, this.#waitingBytes, this.#asked] = [[], 0, []];
     client.options.reconnectPeriod = this.#backoff.next();

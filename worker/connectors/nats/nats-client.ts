@@ -47,6 +47,9 @@ interface Refusals {
   other: string | undefined;
 }
 
+/** What the server has said against something that was sent, and not of which subject. */
+export class Complaint extends Error {}
+
 /** A connection that is there, over a socket of the door. It does not connect again. */
 export class NatsClient {
   readonly connection: NatsConnectionImpl;
@@ -55,11 +58,16 @@ export class NatsClient {
   readonly #sockets: readonly Socket[];
   /** For each request under way: what the server has refused since it began. */
   readonly #refusals = new Set<Refusals>();
+  /** Told when the connection is over: the library would have them wait for an answer. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
 
   private constructor(connection: NatsConnectionImpl, sockets: readonly Socket[]) {
     this.connection = connection;
     this.#sockets = sockets;
     this.over = connection.closed().then((error) => error ?? new Error('the connection was lost'));
+    void this.over.then((reason) => {
+      for (const end of this.#waiting) end(reason);
+    });
     this.#listen();
   }
 
@@ -124,14 +132,29 @@ export class NatsClient {
     return texts.map((each) => each !== undefined);
   }
 
-  /** Resolves when the server has worked through everything that was sent. @throws Error when it does not answer in time */
+  /** Resolves when the server has worked through everything that was sent. @throws Error when it does not answer in time, or the connection is lost */
   async flushed(): Promise<void> {
-    await inTime(this.connection.flush(), ANSWER_MS_MAX);
+    let end: (reason: unknown) => void = () => undefined;
+    const flushed = new Promise<void>((resolve, reject) => {
+      end = reject;
+      this.connection.flush().then(resolve, reject);
+    });
+    this.#waiting.add(end);
+    try {
+      await inTime(flushed, ANSWER_MS_MAX);
+    } finally {
+      this.#waiting.delete(end);
+    }
+  }
+
+  /** There will be no more answers. */
+  get isOver(): boolean {
+    return this.connection.isClosed();
   }
 
   /**
    * Publishes, and resolves when the server has worked through that: with the subjects that it refused meanwhile. @throws Error when it does not
-   * answer in time, or complains and does not say of which subject
+   * answer in time, Complaint when it says of no subject what is wrong
    */
   async refusedOf(publish: () => void): Promise<ReadonlySet<string>> {
     const refusals: Refusals = { subjects: new Set(), other: undefined };
@@ -142,7 +165,7 @@ export class NatsClient {
     } finally {
       this.#refusals.delete(refusals);
     }
-    if (refusals.other !== undefined) throw new Error(`the server complains: ${refusals.other}`);
+    if (refusals.other !== undefined) throw new Complaint(`the server complains: ${refusals.other}`);
     return refusals.subjects;
   }
 
@@ -286,4 +309,16 @@ export function natsReason(error: unknown): string {
 export function forbiddenBy(error: unknown): ForbiddenAddress | undefined {
   const { chainedError } = (error ?? {}) as { readonly chainedError?: unknown };
   return [error, chainedError].find((one) => one instanceof ForbiddenAddress);
+}
+
+/** What JetStream has answered. */
+export function streamErrorOf(error: unknown): { readonly err_code: number; readonly description: string } | undefined {
+  const { api_error } = (error ?? {}) as { readonly api_error?: { readonly err_code: number; readonly description: string } };
+  return api_error;
+}
+
+/** The user may not publish to the subject. */
+export function mayNotPublish(error: unknown): boolean {
+  const { permissionContext } = (error ?? {}) as { readonly permissionContext?: { readonly operation: string } };
+  return permissionContext?.operation === 'publish';
 }

@@ -1,7 +1,17 @@
 import type { JetStreamClient, MsgHdrs } from 'nats';
 import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
-import { together } from '../delivery/together.ts';
-import { ANSWER_MS_MAX, forbiddenBy, type NatsAddress, NatsClient, natsCode, natsReason, type Published } from './nats-client.ts';
+import {
+  ANSWER_MS_MAX,
+  Complaint,
+  forbiddenBy,
+  mayNotPublish,
+  type NatsAddress,
+  NatsClient,
+  natsCode,
+  natsReason,
+  type Published,
+  streamErrorOf,
+} from './nats-client.ts';
 
 /** The server drops what comes again under an id that it remembers. */
 const ID_HEADER = 'Nats-Msg-Id';
@@ -11,6 +21,8 @@ const BATCH_MESSAGES_MAX = 500;
 const NO_STREAM = '503';
 /** What the server says of messages that it will never take. */
 const permanentRefusals: ReadonlySet<string> = new Set(['MAX_PAYLOAD_EXCEEDED', 'BAD_SUBJECT']);
+/** The same of a stream, by its numbers: the message is too large, another stream has the subject. */
+const permanentStreamErrors: ReadonlySet<number> = new Set([10_054, 10_060]);
 
 export interface NatsSinkOptions {
   readonly address: NatsAddress;
@@ -28,6 +40,9 @@ interface Open {
   readonly newHeaders: () => MsgHdrs;
 }
 
+/** What became of a message that was published, and why it was not taken. */
+type End = 'taken' | 'alone' | { readonly cause: unknown };
+
 /** Publishes messages. A connection that has failed is not used again. */
 export class NatsSink implements Sink {
   readonly #options: NatsSinkOptions;
@@ -39,38 +54,57 @@ export class NatsSink implements Sink {
 
   readonly batching: Batching = { messages: BATCH_MESSAGES_MAX, send: (messages) => this.#sendBatch(messages) };
 
-  /** To a stream each with an acknowledgement of its own; to core NATS with one answer behind them all. */
   async #sendBatch(messages: readonly SinkMessage[]): Promise<readonly Outcome[]> {
-    if (this.#options.isJetStream) return together(messages.length, (message) => this.send(message)).send(messages);
+    this.#connecting ??= open(this.#options.address);
+    const connecting = this.#connecting;
+    let opened: Open | undefined;
+    let ends: readonly End[];
     try {
-      const written = messages.map((message) => ({
-        subject: this.#subjectOf(message),
-        headers: headersOf(message),
-        payload: message.payload,
-      }));
-      this.#connecting ??= open(this.#options.address);
-      const { client } = await this.#connecting;
-      let areSent: readonly boolean[] = [];
-      const refused = await client.refusedOf(() => {
-        areSent = client.publishAll(written);
-      });
-      // The others are taken: sent once more they would be delivered twice.
-      return written.map(({ subject }, at) => {
-        if (areSent[at] !== true) return 'alone';
-        return refused.has(subject) ? forbidden(subject) : 'taken';
-      });
+      opened = await connecting;
+      ends = await (this.#options.isJetStream ? this.#publishEach(opened, messages) : this.#publishAll(opened, messages));
     } catch (cause) {
-      const failure = failureOf(cause, '');
-      if (!failure.isPermanent) await this.close();
-      // What is wrong with one message is told when that is sent alone.
-      return messages.map(() => (failure.isPermanent ? 'alone' : failure));
+      ends = messages.map(() => ({ cause }));
     }
+    const isLost = opened?.client.isOver ?? false;
+    if (ends.some((end) => typeof end === 'object' && !isOfMessage(end.cause))) await this.#leave(connecting);
+    return ends.map((end, at) => {
+      if (typeof end === 'string') return end;
+      // The server may have ended the connection over one of them.
+      const isNameless = end.cause instanceof Complaint || (isLost && !isOfMessage(end.cause));
+      return isNameless ? 'alone' : failureOf(end.cause, this.#namedBy(messages[at]) ?? '');
+    });
+  }
+
+  /** To a stream: each with an acknowledgement of its own. */
+  async #publishEach(opened: Open, messages: readonly SinkMessage[]): Promise<readonly End[]> {
+    const sent = await Promise.allSettled(messages.map(async (message) => await this.#publish(opened, this.#subjectOf(message), message)));
+    return sent.map((end) => (end.status === 'fulfilled' ? 'taken' : { cause: end.reason }));
+  }
+
+  /** To core NATS: with one answer behind them all. */
+  async #publishAll({ client }: Open, messages: readonly SinkMessage[]): Promise<readonly End[]> {
+    const subjects = messages.map((message) => this.#namedBy(message));
+    if (!subjects.every(isSubject)) return messages.map(() => 'alone');
+    const written = messages.map((message, at) => ({ subject: subjects[at] ?? '', headers: headersOf(message), payload: message.payload }));
+    let areSent: readonly boolean[] = [];
+    const refused = await client.refusedOf(() => {
+      areSent = client.publishAll(written);
+    });
+    // The others are taken: sent once more they would be delivered twice.
+    return written.map(({ subject }, at) => {
+      if (areSent[at] !== true) return 'alone';
+      return refused.has(subject) ? { cause: forbidden(subject) } : 'taken';
+    });
+  }
+
+  #namedBy(message: SinkMessage | undefined): string | undefined {
+    return message?.topic ?? this.#options.subject;
   }
 
   /** @throws DeliveryFailure when it is none */
-  #subjectOf({ topic }: SinkMessage): string {
-    const subject = topic ?? this.#options.subject;
-    if (subject !== undefined && isSubject(subject)) return subject;
+  #subjectOf(message: SinkMessage): string {
+    const subject = this.#namedBy(message);
+    if (isSubject(subject)) return subject;
     const expected = 'expected words with dots between them, without blanks, `*` and `>`';
     throw new DeliveryFailure('bad_topic', `'${subject ?? ''}' is no subject that can be published to: ${expected}`, {
       isPermanent: true,
@@ -84,7 +118,7 @@ export class NatsSink implements Sink {
     try {
       await this.#publish(await connecting, subject, message);
     } catch (cause) {
-      if (this.#connecting === connecting && !isOfMessage(cause)) await this.close();
+      if (!isOfMessage(cause)) await this.#leave(connecting);
       throw failureOf(cause, subject);
     }
   }
@@ -94,14 +128,23 @@ export class NatsSink implements Sink {
     const { id, payload } = message;
     const headers = opened.newHeaders();
     for (const [name, value] of headersOf(message)) headers.set(name, value);
-    if (this.#options.isJetStream) {
-      const { stream: name } = this.#options;
-      const expect = name === undefined ? {} : { expect: { streamName: name } };
-      await stream.publish(subject, payload, { msgID: id, headers, timeout: ANSWER_MS_MAX, ...expect });
+    if (!this.#options.isJetStream) {
+      const refused = await client.refusedOf(() => client.connection.publish(subject, payload, { headers }));
+      if (refused.has(subject)) throw forbidden(subject);
       return;
     }
-    const refused = await client.refusedOf(() => client.connection.publish(subject, payload, { headers }));
-    if (refused.has(subject)) throw forbidden(subject);
+    const { stream: name } = this.#options;
+    const expect = name === undefined ? {} : { expect: { streamName: name } };
+    try {
+      await stream.publish(subject, payload, { msgID: id, headers, timeout: ANSWER_MS_MAX, ...expect });
+    } catch (cause) {
+      // The library calls that a time-out.
+      throw client.isOver ? new Error('the connection was lost', { cause }) : cause;
+    }
+  }
+
+  async #leave(connecting: Promise<Open>): Promise<void> {
+    if (this.#connecting === connecting) await this.close();
   }
 
   async close(): Promise<void> {
@@ -127,20 +170,27 @@ function forbidden(subject: string): DeliveryFailure {
 }
 
 /** Of literal words. */
-function isSubject(text: string): boolean {
-  return /^[^\s.*>]+(?:\.[^\s.*>]+)*$/.test(text);
+function isSubject(text: string | undefined): text is string {
+  return text !== undefined && /^[^\s.*>]+(?:\.[^\s.*>]+)*$/.test(text);
 }
 
 /** The connection is as good as before, and others may have something under way over it. */
 function isOfMessage(cause: unknown): boolean {
   const code = natsCode(cause) ?? '';
-  return cause instanceof DeliveryFailure || code === NO_STREAM || permanentRefusals.has(code);
+  const isRefusal = code === NO_STREAM || permanentRefusals.has(code) || streamErrorOf(cause) !== undefined;
+  return cause instanceof DeliveryFailure || isRefusal || mayNotPublish(cause);
 }
 
 function failureOf(cause: unknown, subject: string): DeliveryFailure {
   if (cause instanceof DeliveryFailure) return cause;
-  const forbidden = forbiddenBy(cause);
-  if (forbidden !== undefined) return new DeliveryFailure(forbidden.code, forbidden.message, { isPermanent: true, cause });
+  const address = forbiddenBy(cause);
+  if (address !== undefined) return new DeliveryFailure(address.code, address.message, { isPermanent: true, cause });
+  if (mayNotPublish(cause)) return forbidden(subject);
+  const error = streamErrorOf(cause);
+  if (error !== undefined) {
+    const isPermanent = permanentStreamErrors.has(error.err_code);
+    return new DeliveryFailure('nats_error', `the stream does not take it: ${error.description}`, { isPermanent, cause });
+  }
   if (natsCode(cause) === NO_STREAM) {
     return new DeliveryFailure('unknown_topic', `no stream of the server keeps '${subject}': make one, or correct the subject`, { cause });
   }

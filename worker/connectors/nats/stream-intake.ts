@@ -1,10 +1,15 @@
 import type { Msg } from 'nats';
+import type { MsgImpl } from 'nats/lib/nats-base-client/internal_mod.js';
 import type { SourceMessage, SourcePosition, SourceReading } from '../connector.ts';
 import type { NatsClient } from './nats-client.ts';
 import { TakenSequences } from './taken-sequences.ts';
 
-/** Handed over at a time. */
+/** Handed over at a time: of a message that is larger, that one. */
 const TAKE_MESSAGES_MAX = 5_000;
+const TAKE_BYTES_MAX = 1_048_576;
+/** There is room for more while less has come and is not safe. */
+const WAITING_MESSAGES_MAX = 1_000;
+const WAITING_BYTES_MAX = 8 * 1_048_576;
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
 
@@ -26,6 +31,8 @@ interface Waiting {
   readonly message: Msg;
   /** In the stream. */
   readonly sequence: number;
+  /** With its headers. */
+  readonly bytes: number;
 }
 
 /** What has come of a stream over one connection, on its way to be safe. */
@@ -42,6 +49,8 @@ export class StreamIntake {
   /** Sequences of those that wait or are under way. */
   readonly #here = new Set<number>();
   #underWay: readonly Waiting[] = [];
+  /** Of both. */
+  #bytes = 0;
   /** Of the last message, among those that the consumer has given. */
   #delivery = 0;
   #handingOver: Promise<void> | undefined;
@@ -68,9 +77,8 @@ export class StreamIntake {
     return this.#hasFailed;
   }
 
-  /** Messages that have come and are not safe. */
-  get waiting(): number {
-    return this.#waiting.length + this.#underWay.length;
+  get hasRoom(): boolean {
+    return this.#waiting.length + this.#underWay.length < WAITING_MESSAGES_MAX && this.#bytes < WAITING_BYTES_MAX;
   }
 
   fail(error: unknown): void {
@@ -110,7 +118,9 @@ export class StreamIntake {
       // What is given again while it is here needs no second place.
       if (this.#here.has(sequence)) return;
       this.#here.add(sequence);
-      this.#waiting.push({ message, sequence });
+      const bytes = (message as MsgImpl).size();
+      this.#waiting.push({ message, sequence, bytes });
+      this.#bytes += bytes;
       this.#handingOver ??= this.#handOver()
         .catch((error: unknown) => this.fail(error))
         .finally(() => {
@@ -123,11 +133,22 @@ export class StreamIntake {
   async #handOver(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0 && !this.#isClosed) {
-      this.#underWay = this.#waiting.splice(0, TAKE_MESSAGES_MAX);
+      this.#underWay = this.#waiting.splice(0, this.#nextPart());
       if (!(await this.#take(this.#underWay))) return;
+      for (const { bytes } of this.#underWay) this.#bytes -= bytes;
       this.#underWay = [];
       this.onRoom();
     }
+  }
+
+  /** Messages of the next batch. */
+  #nextPart(): number {
+    let sum = 0;
+    const end = this.#waiting.findIndex(({ bytes }, at) => {
+      sum += bytes;
+      return at > 0 && (at >= TAKE_MESSAGES_MAX || sum > TAKE_BYTES_MAX);
+    });
+    return end < 0 ? this.#waiting.length : end;
   }
 
   async #take(batch: readonly Waiting[]): Promise<boolean> {
@@ -136,7 +157,8 @@ export class StreamIntake {
     // Where nothing is acknowledged it is all a matter of the last one.
     const position = positionBehind(isAcknowledging ? taken.ranges : taken.ranges.slice(-1));
     const messages = batch.map(({ message }) => messageOf(message));
-    if (!(await reading.take({ messages, position, isTold: isAcknowledging }))) return false;
+    const placeOf = (index: number): string => String(batch[index]?.sequence);
+    if (!(await reading.take({ messages, position, placeOf, isTold: isAcknowledging }))) return false;
     this.#taken = taken;
     for (const { sequence } of batch) this.#here.delete(sequence);
     this.#options.taken(position);

@@ -5,8 +5,6 @@ import type { StreamIntake } from './stream-intake.ts';
 /** Asked for at a time. */
 const PULL_MESSAGES = 1_000;
 const PULL_BYTES = 8 * 1_048_576;
-/** No more is asked for while so many have come and were not taken. */
-const WAITING_MESSAGES_MAX = 1_000;
 /** How often a server says that it is there while it waits for messages, ms; at least twice in a request. */
 const HEARTBEAT_MS = 5_000;
 const SILENCE_MS_MAX = 3 * HEARTBEAT_MS;
@@ -59,7 +57,7 @@ export class StreamPull {
   /** Asks for more, unless that is under way, or there is enough. */
   ask(): void {
     const { client, stream, consumer, intake, pullMs } = this.#options;
-    if (this.#open > 0 || intake.waiting >= WAITING_MESSAGES_MAX || client.connection.isClosed()) return;
+    if (this.#open > 0 || !intake.hasRoom || client.connection.isClosed()) return;
     this.#open = PULL_MESSAGES;
     this.#heard = performance.now();
     const request = {

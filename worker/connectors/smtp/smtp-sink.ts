@@ -3,6 +3,7 @@ import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { ForbiddenAddress } from '../../../shared/security/network-policy.ts';
 import { DeliveryFailure, type Sink, type SinkMessage } from '../connector.ts';
 import { mailText } from './mail-text.ts';
+import { type Mailbox, mailboxOf } from './mailbox.ts';
 
 const ANSWER_MS_MAX = 10_000;
 /** For all of one mail, however often the server gives a sign of life. */
@@ -23,31 +24,47 @@ export interface SmtpAddress {
 
 export interface SmtpSinkOptions {
   readonly address: SmtpAddress;
-  readonly from: string;
+  readonly from: Mailbox;
   /** Of messages that name nobody. */
-  readonly to: readonly string[];
+  readonly to: readonly Mailbox[];
   readonly subject: string;
 }
 
-/** One mail for each message, over a connection of its own: delivered is what the server has accepted. */
+/** One mail for each message, over a connection of its own: delivered is what the server has accepted for each of its recipients. */
 export class SmtpSink implements Sink {
   readonly #options: SmtpSinkOptions;
   readonly #sockets = new Set<Socket>();
+  /** Of the last message that was not accepted for all: who has it, and gets it no more. */
+  #partly: { readonly id: string; readonly has: ReadonlySet<string> } | undefined;
 
   constructor(options: SmtpSinkOptions) {
     this.#options = options;
   }
 
   async send(message: SinkMessage): Promise<void> {
-    const { from, to, subject } = this.#options;
-    const recipients = message.topic === null ? to : [message.topic];
-    if (recipients.length === 0) throw new DeliveryFailure('bad_topic', 'the mail has no recipient', { isPermanent: true });
+    const { id } = message;
+    const to = this.#recipientsOf(message);
+    const has = this.#partly?.id === id ? this.#partly.has : new Set<string>();
+    const addresses = to.map(({ address }) => address).filter((address) => !has.has(address));
+    const refusals = await this.#mail(message, to, addresses);
+    const refused = new Set(refusals.map(({ recipient }) => recipient));
+    this.#partly = refused.size === 0 ? undefined : { id, has: new Set([...has, ...addresses.filter((each) => !refused.has(each))]) };
+    const refusal = refusals.find((each) => !isPermanent(each)) ?? refusals[0];
+    if (refusal === undefined) return;
+    const named = refusals.map(({ recipient, response }) => `${recipient}: ${response}`).join('; ');
+    throw failureOf(refusal, `the server does not accept it for all (${named})`);
+  }
+
+  /** The server's refusals of recipients, where it has accepted the mail for others. @throws DeliveryFailure where it has not */
+  async #mail(message: SinkMessage, to: readonly Mailbox[], addresses: readonly string[]): Promise<readonly Refusal[]> {
+    const { address, from, subject } = this.#options;
     try {
       const { createTransport } = await import('nodemailer');
-      const transport = createTransport({ ...transportOptions(this.#options.address), connection: await this.#connect() });
-      await transport.sendMail({
+      const transport = createTransport({ ...transportOptions(address), connection: await this.#connect() });
+      const { rejectedErrors = [] } = await transport.sendMail({
         from,
-        to: [...recipients],
+        to: [...to],
+        envelope: { from: from.address, to: [...addresses] },
         ...mailText(message, subject),
         // What is sent again is the same mail to whoever compares.
         messageId: `<${encodeURIComponent(message.id)}@cep>`,
@@ -55,9 +72,20 @@ export class SmtpSink implements Sink {
         disableFileAccess: true,
         disableUrlAccess: true,
       });
+      return rejectedErrors;
     } catch (cause) {
       throw failureOf(cause);
     }
+  }
+
+  /** One address at most is that of the message: whoever sends events must not choose many. @throws DeliveryFailure */
+  #recipientsOf({ topic }: SinkMessage): readonly Mailbox[] {
+    const { to } = this.#options;
+    if (topic === null && to.length > 0) return to;
+    const mailbox = topic === null ? undefined : mailboxOf(topic);
+    if (mailbox !== undefined) return [mailbox];
+    const text = topic === null ? 'the mail has no recipient' : `'${topic}' is not one address of mail`;
+    throw new DeliveryFailure('bad_topic', text, { isPermanent: true });
   }
 
   async #connect(): Promise<Socket> {
@@ -98,14 +126,27 @@ function transportOptions({ host, port, tls, isVerified, login }: SmtpAddress) {
   };
 }
 
-function failureOf(cause: unknown): DeliveryFailure {
+/** As the library has it. */
+interface Refusal {
+  readonly code?: string | undefined;
+  readonly responseCode?: number | undefined;
+  readonly response?: string | undefined;
+  readonly recipient?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** A login that is refused may be renewed; a mail that is refused stays so. */
+function isPermanent({ code, responseCode = 0 }: Refusal): boolean {
+  return responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+}
+
+function failureOf(cause: unknown, text?: string): DeliveryFailure {
   if (cause instanceof DeliveryFailure) return cause;
   if (cause instanceof ForbiddenAddress) return new DeliveryFailure(cause.code, cause.message, { isPermanent: true, cause });
-  const { code = '', responseCode, message = String(cause) } = cause as { code?: string; responseCode?: number; message?: string };
-  // A login that is refused may be renewed; a mail that is refused stays so.
-  const isPermanent = responseCode !== undefined && responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
-  return new DeliveryFailure(responseCode === undefined ? code.toLowerCase() || 'unreachable' : `smtp_${responseCode}`, message, {
-    isPermanent,
+  const refusal = cause as Refusal;
+  const { code = '', responseCode, message = String(cause) } = refusal;
+  return new DeliveryFailure(responseCode === undefined ? code.toLowerCase() || 'unreachable' : `smtp_${responseCode}`, text ?? message, {
+    isPermanent: isPermanent(refusal),
     cause,
   });
 }

@@ -4,6 +4,7 @@ import type { DeadLetters } from '../delivery/dead-letters.ts';
 import { redactorOf, settingsText } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openSource, withUse } from '../registry.ts';
+import { requireDistinctClients } from './distinct-clients.ts';
 import { isDivided, type PipelineReplica, readingOf, settingsOfReplica } from './replica.ts';
 import { SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
 
@@ -84,7 +85,9 @@ export class PipelineSources {
   /** @throws CepError `connector_error` when `configure` would */
   check(connectors: readonly ConnectorSettings[], uses: readonly SourceUse[]): void {
     const declared = new Map(connectors.map((settings) => [settings.name, settings]));
-    for (const use of uses) void openSource(this.#settingsOf(use, declared.get(use.connector)), this.#options.environment).close();
+    const all = uses.map((use) => this.#settingsOf(use, declared.get(use.connector)));
+    for (const settings of all) void openSource(settings, this.#options.environment).close();
+    requireDistinctClients(all);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { replicaOf } from '../../../shared/protocol/replica-of.ts';
 import type { ConnectorSettings, ReplicaReading } from '../connector.ts';
+import { followed } from '../profiles.ts';
 
 /** One of several replicas that run a pipeline: which events are its own. */
 export interface PipelineReplica {
@@ -39,6 +40,21 @@ export function settingsOfReplica<S extends ConnectorSettings & { readonly topic
   }
   const topic = settings.topic?.replace(/^\$share\/([^/]+)\//, (_whole, group: string) => `$share/${group}-${index}/`) ?? null;
   return { ...settings, parameters, topic };
+}
+
+/** Under these a sink is known to the other side, which has one of that name at a time. */
+const sinkIdentities: Readonly<Record<string, string>> = { mqtt: 'client_id', kafka: 'transactional_id' };
+
+/** The settings under which a replica sends: the first one has the name that the program says. */
+export function sinkSettingsOfReplica(settings: ConnectorSettings, index: number): ConnectorSettings {
+  const identity = sinkIdentities[settings.type];
+  if (index === 0 || identity === undefined) return settings;
+  const named = (from: ConnectorSettings): ConnectorSettings => {
+    const name = from.parameters.get(identity);
+    return typeof name === 'string' ? { ...from, parameters: new Map(from.parameters).set(identity, `${name}-${index}`) } : from;
+  };
+  const { latest } = settings;
+  return { ...named(settings), ...(latest && { latest: followed({ ...settings, latest }, named) }) };
 }
 
 /** Whether an event is the replica's own; what is no JSON says itself where it is read. @param line As `eventLine` gives it. */

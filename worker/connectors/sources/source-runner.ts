@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Source, SourceBatch, SourceMessage, SourcePosition, SourceSettings, Webhook } from '../connector.ts';
@@ -83,6 +83,8 @@ export class SourceRunner {
   #isConnected = false;
   #isEnded = false;
   #problem: string | null = null;
+  /** Behind what was taken last. */
+  #behind: SourcePosition | null = null;
   #received = 0;
   #unreadable = 0;
 
@@ -139,8 +141,9 @@ export class SourceRunner {
 
   #read(): void {
     const { source, position } = this.#options;
+    this.#behind = position();
     source.start({
-      position: position(),
+      position: this.#behind,
       take: (batch) => {
         const taking = this.#take(batch);
         this.#taking = taking.catch(() => undefined); // Whoever reads hears of it.
@@ -186,19 +189,21 @@ export class SourceRunner {
     report({ level, message, fields: { connector: settings.name, source: id, pipeline: pipelineId, ...fields } });
   }
 
-  async #take({ messages, position, partition, awaited, isTold = false, onSafe }: SourceBatch): Promise<boolean> {
+  async #take(batch: SourceBatch): Promise<boolean> {
+    const { messages, position, partition, awaited, isTold = false, onSafe } = batch;
     const lines: Uint8Array[] = [];
     const { replica } = this.#options;
-    for (const message of messages) {
+    for (const [index, message] of messages.entries()) {
       const result = eventLine(message, this.#naming);
       if (replica !== undefined && !('line' in result ? isOwn(replica, result.line) : replica.index === 0)) continue;
       if ('line' in result) lines.push(result.line, newline);
-      else if (!(await this.#bury(message, result.problem))) return false;
+      else if (!(await this.#bury(message, result.problem, this.#letterId(batch, index)))) return false;
     }
     const timeField = textParameter(this.settings.parameters, 'time_field');
     const mark = { id: this.#options.id, position, partition, awaited };
     const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark, isTold });
     if (!isTaken) return false;
+    this.#behind = position;
     this.#received += messages.length;
     // Where the pipeline ends before, whoever goes on with it takes them again.
     if (onSafe !== undefined) void this.#options.safe().then(onSafe, () => undefined);
@@ -220,15 +225,27 @@ export class SourceRunner {
     return false;
   }
 
+  /** The same for a message that comes again, as the letter was written before the place of the source was. */
+  #letterId({ messages, position, partition = '', placeOf }: SourceBatch, index: number): string {
+    const { pipelineId, id } = this.#options;
+    if (position === null) return `${pipelineId}-${randomUUID()}`;
+    const place = placeOf?.(index) ?? [this.#behind, index];
+    const hash = createHash('sha256').update(JSON.stringify([id, partition, place]));
+    return `${pipelineId}-${hash
+      .update(messages[index]?.bytes ?? '')
+      .digest('hex')
+      .slice(0, 32)}`;
+  }
+
   /** A letter is on disk before the source moves on. False when the source was closed meanwhile. */
-  async #bury({ bytes }: SourceMessage, problem: string): Promise<boolean> {
+  async #bury({ bytes }: SourceMessage, problem: string, id: string): Promise<boolean> {
     const { pipelineId, deadLetters } = this.#options;
     const letter: DeadLetter = {
       timestamp: new Date().toISOString(),
       connector: this.settings.name,
       error: problem,
       event: rawEvent(bytes, Date.now()),
-      id: `${pipelineId}-${randomUUID()}`,
+      id,
       pipeline_id: pipelineId,
       stream: '',
       attempts: 0,

@@ -127,6 +127,7 @@ export class HostedPipeline implements IntakeOwner {
       tracer,
       mayDeliver: placing?.mayDeliver,
       onChange: () => this.#lookAtSinks(),
+      replica: placing?.replica,
     });
     if (checkpoint) sinks.countOn(checkpoint.deliveries);
     const marks = new SourceMarks(checkpoint?.sources);
