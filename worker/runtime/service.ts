@@ -231,6 +231,8 @@ export interface ReloadReport {
   readonly preserved: readonly string[];
   readonly reset: readonly string[];
   readonly changed: readonly string[];
+  /** Of those that were reset or changed: the ones that had state which the new program has no place for, if only a part of it. */
+  readonly lostState: readonly string[];
   readonly warnings: readonly ProgramDiagnostic[];
 }
 
@@ -245,7 +247,7 @@ export interface RestoreResult {
   readonly pipelineId: string;
   readonly eventsRestored: number;
   readonly preserved: readonly string[];
-  /** Changed operators included: their state starts afresh too. */
+  /** They lost state, if only a part of it, or the checkpoint does not know them. */
   readonly reset: readonly string[];
 }
 

@@ -206,6 +206,18 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     expect(await api('GET', `/pipelines/${id}`)).toMatchObject({ version: 3, source: rising.replace('+ 10', '+ 20') });
   });
 
+  it('warns of no loss where a reload loses nothing', async () => {
+    const id = await deploy('refined', hot);
+    const { page } = await open(`/pipelines/${id}/edit`);
+    await write(page, hot.replace('> 30', '> 40'));
+    await page.getByRole('button', { name: 'What would it change?' }).click();
+    await page.getByText('mean something else, and lose no state: Hot').waitFor();
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await page.getByText('Version 2 runs.').waitFor();
+    await page.goto(`${server.url}/console#/pipelines/${id}/program`);
+    await page.getByRole('row', { name: /^2 .*Hot/ }).waitFor();
+  });
+
   it('says when the server is away, and goes on by itself when it is back', async () => {
     const id = await deploy('lasting', hot);
     const { page, problems } = await open(`/pipelines/${id}/alerts`);
