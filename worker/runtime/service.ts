@@ -493,8 +493,8 @@ export interface Pipelines {
   validate(tenant: string, program: SentProgram, waiting?: Waiting): Promise<Validation>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
-  /** What they have counted, as far as it has been heard of; in order of creation. Never waits. */
-  counts(tenant: string, page: Page): { readonly pipelines: readonly PipelineCounts[]; readonly total: number };
+  /** What all of them have counted, as far as it has been heard of; in order of creation. Never waits. */
+  counts(tenant: string): readonly PipelineCounts[];
   /** What they read from and send to, in that order. */
   connectors(tenant: string): readonly PipelineConnector[];
   /** All pipelines of all tenants, for administration. */

@@ -186,7 +186,7 @@ class FakePipelines implements Pipelines {
   }
 
   counts() {
-    return { pipelines: [], total: 0 };
+    return [];
   }
 
   connectors() {
