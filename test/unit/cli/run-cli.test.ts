@@ -82,4 +82,15 @@ describe('the table of commands', () => {
     expect(usage?.description).toBeTruthy();
     expect(usage?.examples?.length).toBeGreaterThan(0);
   });
+
+  it.each(commands.map(({ words, load }) => [words, load] as const))('explains "%s" when its help is asked for', async (words, load) => {
+    const description = (await load()).usage?.description ?? '';
+    for (const args of [
+      [...words.split(' '), '--help'],
+      ['help', ...words.split(' ')],
+    ]) {
+      const { exitCode, stdout } = await cep(args);
+      expect([exitCode, stdout.split('\n')[0]]).toEqual([0, description]);
+    }
+  });
 });
