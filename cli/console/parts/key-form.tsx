@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { link, unlock } from '../service/link.ts';
 import { keepKey } from '../service/session.ts';
-import { useStore } from '../service/store.ts';
+import { useStore } from '../service/use-store.ts';
 import { Notice } from './notice.tsx';
 import { Page } from './page.tsx';
 
