@@ -1,18 +1,7 @@
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
-import { plural } from '../parts/text.ts';
 import { apiKey } from '../service/session.ts';
 import type { SampleEvent } from './sample.ts';
-
-export interface SampleResult {
-  readonly accepted: number;
-  readonly outputs: readonly Output[];
-  readonly errors: readonly string[];
-  /** Why events may have caused nothing. */
-  readonly notes: readonly string[];
-}
-
-type Output = Extract<ServerMessage, { type: 'output_event' }>;
-type Injected = Extract<ServerMessage, { type: 'events_injected' }>;
+import { SampleAnswers, type SampleResult } from './sample-answers.ts';
 
 const waitMsMax = 30_000;
 
@@ -31,8 +20,7 @@ export function runSample({ source, events, signal }: Sample): Promise<SampleRes
     const key = apiKey();
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`;
     const socket = new WebSocket(url, ['cep.v1', ...(key === null ? [] : [`cep-auth.${key}`])]);
-    const outputs: Output[] = [];
-    let injected: Injected | undefined;
+    const answers = new SampleAnswers();
     const end = (act: () => void): void => {
       clearTimeout(timer);
       socket.close();
@@ -40,9 +28,6 @@ export function runSample({ source, events, signal }: Sample): Promise<SampleRes
     };
     const timer = setTimeout(() => end(() => reject(new Error('the server did not answer in time'))), waitMsMax);
     signal.addEventListener('abort', () => end(() => reject(new Error('another run has begun'))));
-    const finish = (): void => {
-      if (injected !== undefined && outputs.length >= injected.outputs) end(() => resolve(resultOf(injected as Injected, outputs)));
-    };
     socket.onopen = () => socket.send(JSON.stringify({ type: 'load', source }));
     socket.onerror = () => end(() => reject(new Error('the server took no WebSocket connection')));
     socket.onclose = () => end(() => reject(new Error('the server closed the connection')));
@@ -50,41 +35,12 @@ export function runSample({ source, events, signal }: Sample): Promise<SampleRes
       const message = JSON.parse(data as string) as ServerMessage;
       if (message.type === 'load_result' && !message.success) end(() => reject(new Error(message.error ?? 'the program is wrong')));
       else if (message.type === 'load_result') socket.send(JSON.stringify({ type: 'events', events }));
-      else if (message.type === 'output_event') outputs.push(message);
-      else if (message.type === 'events_injected') injected = message;
       else if (message.type === 'error') end(() => reject(new Error(message.message)));
-      finish();
+      else if (message.type === 'output_event' || message.type === 'gap' || message.type === 'events_injected') {
+        answers.take(message);
+        const { result } = answers;
+        if (result !== undefined) end(() => resolve(result));
+      }
     };
   });
-}
-
-function resultOf({ accepted, errors, ...notes }: Injected, outputs: readonly Output[]): SampleResult {
-  return {
-    accepted,
-    outputs,
-    errors: errors.map(({ index, error }) => `Event ${index + 1}: ${error}`),
-    notes: notesOf(notes),
-  };
-}
-
-function hintOf(meant: string | undefined): string {
-  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
-}
-
-function notesOf({
-  unread_types: unread = [],
-  incomplete_fields: incomplete = [],
-  unknown_members: unknown = [],
-  events_late: late = 0,
-}: Partial<Injected>): string[] {
-  return [
-    ...unread.map(({ event_type: type, events, did_you_mean: meant }) => {
-      return `${plural(events, 'event')} of type ${type}, which no stream reads${hintOf(meant)}`;
-    }),
-    ...incomplete.map(({ event_type: type, field, events }) => `${type}.${field} is missing in ${plural(events, 'event')}`),
-    ...unknown.map(({ member, events, did_you_mean: meant }) => {
-      return `${plural(events, 'event')} with a member ${member} beside the fields, which is passed over${hintOf(meant)}`;
-    }),
-    ...(late === 0 ? [] : [`${plural(late, 'event')} too late for a window, a run or a join`]),
-  ];
 }

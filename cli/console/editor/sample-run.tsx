@@ -3,8 +3,9 @@ import { Fields } from '../parts/fields.tsx';
 import { Notice, Problem } from '../parts/notice.tsx';
 import { Section } from '../parts/page.tsx';
 import { plural, timeText } from '../parts/text.ts';
-import { runSample, type SampleResult } from './run-sample.ts';
+import { runSample } from './run-sample.ts';
 import { readSample } from './sample.ts';
+import type { SampleResult } from './sample-answers.ts';
 
 const example = `@0s Reading { sensor: "a", value: 20.5 }
 @5s Reading { sensor: "b", value: 31.5 }
@@ -58,11 +59,11 @@ export function SampleRun({ source }: { readonly source: string }) {
   );
 }
 
-function Result({ of: { accepted, outputs, errors, notes } }: { readonly of: SampleResult }) {
+function Result({ of: { accepted, alerts, outputs, errors, notes } }: { readonly of: SampleResult }) {
   return (
     <div role="status">
       <p>
-        {plural(accepted, 'event')} taken, {plural(outputs.length, 'alert')}.
+        {plural(accepted, 'event')} taken, {plural(alerts, 'alert')}.
       </p>
       {errors.map((error) => (
         <Notice key={error} tone="bad">

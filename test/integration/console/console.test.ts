@@ -123,6 +123,10 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
       .fill('@0s Reading { sensor: "a", value: 20.5 }\n@5s Reading { sensor: "b", value: 31.5 }\n');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('2 events taken, 1 alert.').waitFor();
+    await page.getByLabel(/^Events, one a line/).fill('Reading { sensor: "a", value: 31.5 }\n'.repeat(1_500));
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('1,500 events taken, 1,500 alerts.').waitFor();
+    await page.getByText('500 alerts came too fast').waitFor();
     await page.getByRole('button', { name: 'Deploy' }).click();
     await heading(page, 'made here').waitFor();
     await page.getByRole('link', { name: 'Live alerts' }).click();
