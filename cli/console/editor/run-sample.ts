@@ -1,12 +1,20 @@
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
 import { apiKey } from '../service/session.ts';
+import type { Pipeline } from '../service/shapes.ts';
 import type { SampleEvent } from './sample.ts';
 import { SampleAnswers, type SampleResult } from './sample-answers.ts';
+
+export interface SampleProgram {
+  readonly source: string;
+  /** What it imports, and where it lies among that; absent for a program that is new. */
+  readonly files?: Pipeline['files'];
+  readonly path?: Pipeline['path'];
+}
 
 const waitMsMax = 30_000;
 
 interface Sample {
-  readonly source: string;
+  readonly program: SampleProgram;
   readonly events: readonly SampleEvent[];
   readonly signal: AbortSignal;
 }
@@ -15,7 +23,7 @@ interface Sample {
  * Runs a program on events over a WebSocket, whose program is gone with it. A browser gives the key as a subprotocol, so it is in no
  * address here either. @throws Error of what the server refuses
  */
-export function runSample({ source, events, signal }: Sample): Promise<SampleResult> {
+export function runSample({ program, events, signal }: Sample): Promise<SampleResult> {
   return new Promise((resolve, reject) => {
     const key = apiKey();
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`;
@@ -28,7 +36,7 @@ export function runSample({ source, events, signal }: Sample): Promise<SampleRes
     };
     const timer = setTimeout(() => end(() => reject(new Error('the server did not answer in time'))), waitMsMax);
     signal.addEventListener('abort', () => end(() => reject(new Error('another run has begun'))));
-    socket.onopen = () => socket.send(JSON.stringify({ type: 'load', source }));
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'load', ...program }));
     socket.onerror = () => end(() => reject(new Error('the server took no WebSocket connection')));
     socket.onclose = () => end(() => reject(new Error('the server closed the connection')));
     socket.onmessage = ({ data }) => {
