@@ -1,3 +1,4 @@
+import { keyProtocolOf } from '../../../shared/http/key-protocol.ts';
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
 import { apiKey } from '../service/session.ts';
 import type { Pipeline } from '../service/shapes.ts';
@@ -27,7 +28,7 @@ export function runSample({ program, events, signal }: Sample): Promise<SampleRe
   return new Promise((resolve, reject) => {
     const key = apiKey();
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`;
-    const socket = new WebSocket(url, ['cep.v1', ...(key === null ? [] : [`cep-auth.${key}`])]);
+    const socket = new WebSocket(url, ['cep.v1', ...(key === null ? [] : [keyProtocolOf(key)])]);
     const answers = new SampleAnswers();
     const end = (act: () => void): void => {
       clearTimeout(timer);
