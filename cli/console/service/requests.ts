@@ -76,8 +76,14 @@ export async function refusalOf(response: Response, key: string | null): Promise
     if (link.value.state !== 'locked') linkIsLocked(key !== null);
     forgetKey();
   } else if (error.code === 'not_ready') linkIsUnready(error.message);
+  else if (isOfProxy(error)) linkIsLost();
   else linkIsOpen();
   return error;
+}
+
+/** Of one that stands before a server which is away: refusals of the server have a code. */
+function isOfProxy({ status, code }: ServerError): boolean {
+  return code === '' && status >= 502 && status <= 504;
 }
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
