@@ -99,6 +99,10 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     await page.getByLabel('API key').fill('not-the-key');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByText('Nobody has this key.').waitFor();
+    await page.getByLabel('API key').fill(`${key}\u200b`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('This cannot be a key').waitFor();
+    expect(await page.getByText(/Nobody has this key|Connection lost/).count()).toBe(0);
     await page.getByLabel('API key').fill(key);
     await page.keyboard.press('Enter');
     await heading(page, 'Overview').waitFor();
