@@ -165,6 +165,11 @@ describe('GET /api/v1/connectors', () => {
         dlq_events: 1,
       },
     ]);
+    const of = async (pipeline: string | undefined) => service.get(`/api/v1/connectors?pipeline_id=${pipeline}`);
+    const { body } = await of(idOf(path));
+    expect([body.total, body.connectors.map(({ name }: { name: string }) => name)]).toEqual([2, ['In', 'Out']]);
+    expect((await of(idOf(await service.deploy(hot)))).body).toMatchObject({ total: 0, connectors: [] });
+    expect(await of('p_none')).toMatchObject({ status: 404, body: { code: 'pipeline_not_found' } });
     await service.delete(path);
   });
 });
