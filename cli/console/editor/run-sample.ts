@@ -2,7 +2,6 @@ import { keyProtocolOf } from '../../../shared/http/key-protocol.ts';
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
 import { apiKey } from '../service/session.ts';
 import type { Pipeline } from '../service/shapes.ts';
-import type { SampleEvent } from './sample.ts';
 import { SampleAnswers, type SampleResult } from './sample-answers.ts';
 
 export interface SampleProgram {
@@ -16,7 +15,8 @@ const waitMsMax = 30_000;
 
 interface Sample {
   readonly program: SampleProgram;
-  readonly events: readonly SampleEvent[];
+  /** JSON texts. */
+  readonly events: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ export function runSample({ program, events, signal }: Sample): Promise<SampleRe
     socket.onmessage = ({ data }) => {
       const message = JSON.parse(data as string) as ServerMessage;
       if (message.type === 'load_result' && !message.success) end(() => reject(new Error(message.error ?? 'the program is wrong')));
-      else if (message.type === 'load_result') socket.send(JSON.stringify({ type: 'events', events }));
+      else if (message.type === 'load_result') socket.send(`{"type":"events","events":[${events.join(',')}]}`);
       else if (message.type === 'error') end(() => reject(new Error(message.message)));
       else if (message.type === 'output_event' || message.type === 'gap' || message.type === 'events_injected') {
         answers.take(message);
