@@ -56,6 +56,12 @@ describe('cep', () => {
     [['dlq', 'ls', 'x', '-n', '2000'], "error: --limit: expected a whole number from 1 to 1000, found '2000'\n"],
     [['dev', 'cli', '--port', '70000'], "error: --port: expected a whole number from 0 to 65535, found '70000'\n"],
     [['demo', '--metrics-port', '70000'], "error: --metrics-port: expected a whole number from 0 to 65535, found '70000'\n"],
+    [
+      ['generate', 'fraud', '-n', '-5'],
+      "error: -n: expected a value, found '-5'\n  hint: a value that begins with a dash is joined on: -n=-5\n",
+    ],
+    [['generate', 'fraud', '-n=-5'], "error: --count: expected a whole number, at least 0, found '-5'\n"],
+    [['generate', 'fraud', '--count'], 'error: --count: expected a value\n'],
     [['raft', 'add', '4'], 'error: too few arguments, expected <ID> <URL>\n  hint: cep raft add --help\n'],
     [['config-gen', 'x'], "error: 'x' is one argument too many\n  hint: cep config-gen --help\n"],
     [['config'], 'error: incomplete command\n  hint: cep config show --help\n'],
@@ -72,6 +78,11 @@ describe('cep', () => {
     expect((await cep(['x'], { env: { CI: 'true' } })).stderr).not.toContain('\u001b');
     expect((await cep(['x'], { env: { FORCE_COLOR: '1' } })).stderr).toContain(red);
   });
+});
+
+it('names the files that a command takes, whether it needs one or not', async () => {
+  expect((await cep(['test', '--help'])).stdout).toContain('Usage: cep test [<FILE> ...] [options]\n');
+  expect((await cep(['check', '--help'])).stdout).toContain('Usage: cep check <FILE> ... [options]\n');
 });
 
 describe('the table of commands', () => {
