@@ -21,6 +21,7 @@ export class DlqDiscardCommand extends LettersCommand {
   protected override async ask(api: ServerApi): Promise<undefined> {
     const { id } = await api.pipeline(this.pipeline);
     const answer = await api.clearDeadLetters(id, this.choice);
+    if (answer.cleared === 0) await this.requireConnector(api, id);
     if (this.json) this.printJson(answer);
     else this.print(`${counted(answer.cleared, 'dead letter')} forgotten\n`);
   }

@@ -37,6 +37,7 @@ export class DlqListCommand extends LettersCommand {
     const limit = wholeNumberIn('--limit', this.limit, [1, limits.pageEntriesMax]);
     const { id } = await api.pipeline(this.pipeline);
     const letters = await api.deadLetters(id, limit, this.choice);
+    if (letters.total === 0) await this.requireConnector(api, id);
     if (this.json) this.printJson({ entries: letters.entries, total: letters.total });
     else if (letters.total === 0) this.print('No dead letters.\n');
     else this.#show(letters);

@@ -20,6 +20,7 @@ export class DlqReplayCommand extends LettersCommand {
     const { id } = await api.pipeline(this.pipeline);
     const answer = await api.replayDeadLetters(id, this.choice);
     const { replayed, failed, unsent = 0 } = answer;
+    if (replayed + failed === 0) await this.requireConnector(api, id);
     const stay = failed === 0 ? '' : `, ${failed} not taken again`;
     const open = unsent === 0 ? '' : `, ${unsent} of them not sent: the circuit breaker is open`;
     if (this.json) this.printJson(answer);

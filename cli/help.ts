@@ -27,10 +27,15 @@ export function commandHelp(definition: Definition): string {
   const exampleLines = examples.flatMap(([title, example]) => [`  ${title.trimEnd()}`, `    ${example}`]);
   return toText([
     about,
-    [`Usage: ${usage} [options]`],
+    [`Usage: ${withFiles(usage)} [options]`],
     optionLines([...options.map((option) => ({ ...option, definition: withPlaceholder(option.definition) })), helpOption]),
     exampleLines.length > 0 ? ['Examples', ...exampleLines] : [],
   ]);
+}
+
+/** The parser forgets how arguments are called that may be many, or none: they are files. */
+function withFiles(usage: string): string {
+  return usage.replace(/(?<!>) \.\.\.$/, ' [<FILE> ...]');
 }
 
 interface OptionLine {

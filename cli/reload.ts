@@ -11,8 +11,8 @@ export class ReloadCommand extends ProgramCommand {
     category: 'Client',
     description: 'Replace the program of a running pipeline',
     details:
-      'Streams that mean the same keep their state. The plan names the streams that are preserved, changed (their operators that ' +
-      'differ start afresh), reset (all their state is lost), added and removed. What the program imports is sent along. When the server ' +
+      'Operators that mean the same keep their state. The plan names the streams that are preserved, changed, reset (nothing of the state ' +
+      'that they may have had is left), added and removed, and says which lose state. What the program imports is sent along. When the server ' +
       'refuses it, the old one goes on. Ends with 1 when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
     examples: [
       ['See first what would happen', '$0 reload rules rules.vpl --dry-run'],
@@ -21,7 +21,7 @@ export class ReloadCommand extends ProgramCommand {
   });
 
   dryRun = Option.Boolean('--dry-run', false, { description: 'Show the plan and change nothing' });
-  keepState = Option.Boolean('--keep-state', false, { description: 'Change nothing if that would reset the state of a stream' });
+  keepState = Option.Boolean('--keep-state', false, { description: 'Change nothing if a stream that stays would lose state' });
   pipeline = Option.String({ name: 'PIPELINE', required: true });
   file = Option.String({ name: 'FILE', required: true });
 
@@ -46,14 +46,18 @@ export class ReloadCommand extends ProgramCommand {
 
 const kinds = ['preserved', 'changed', 'reset', 'added', 'removed'] as const;
 
+/** Servers of a build before do not say which streams lose state. */
+type Plan = Omit<ReloadPlan, 'lost_state'> & Partial<Pick<ReloadPlan, 'lost_state'>>;
+
 /** A line for each kind of streams that there is. */
-function planText(plan: ReloadPlan): string {
+function planText(plan: Plan): string {
+  const named = (name: string): string => `${visible(name)}${plan.lost_state?.includes(name) ? ' (loses state)' : ''}`;
   const lines = kinds.flatMap((kind) =>
-    plan[kind].length === 0 ? [] : [`  ${`${kind}:`.padEnd(11)}${plan[kind].map(visible).join(', ')}\n`],
+    plan[kind].length === 0 ? [] : [`  ${`${kind}:`.padEnd(11)}${plan[kind].map(named).join(', ')}\n`],
   );
   return lines.length === 0 ? '  no streams\n' : lines.join('');
 }
 
-function isPlan(details: unknown): details is ReloadPlan {
+function isPlan(details: unknown): details is Plan {
   return typeof details === 'object' && details !== null && kinds.every((kind) => kind in details);
 }

@@ -59,7 +59,8 @@ async function helpFor(words: readonly string[]): Promise<string> {
   if (asked.length === 0) return listHelp(listed, firstSteps);
   const rows = rowsFor(asked);
   const exact = rows.filter(({ words: called }) => called.split(' ').every((word, index) => asked[index] === word));
-  const definitions = (await cliWith(exact.length > 0 ? exact : rows)).definitions();
+  const [meant] = exact.sort((a, b) => b.words.split(' ').length - a.words.split(' ').length);
+  const definitions = (await cliWith(meant === undefined ? rows : [meant])).definitions();
   const [only] = definitions;
   return only && definitions.length === 1 ? commandHelp(only) : listHelp(definitions);
 }

@@ -33,9 +33,6 @@ export function intervalSetting(config: Config, name: 'server.checkpoint_interva
   return ms;
 }
 
-/** What the header of a request can hold, for every client in the same bytes. */
-export const presentableKey = /^[\x21-\x7e]+$/;
-
 export function unpresentableKey(where: string): string {
   return `${where}: the key has blanks or characters that no key has`;
 }

@@ -12,12 +12,24 @@ export function usageErrorOf(error: unknown, words: readonly string[], definitio
   const isIncomplete = reason.startsWith('Command not found');
   const unknownOption = isIncomplete ? unknownOf(words, definitions) : /^Unsupported option name \("(.*?)"\)/.exec(reason)?.[1];
   if (unknownOption !== undefined) return unknownOptionError(unknownOption, definitions);
+  const lacking = /^Not enough arguments to option (\S+?)\.?$/.exec(reason)?.[1];
+  if (lacking !== undefined) return withoutValue(lacking, words, error);
   const extra = /^Extraneous positional argument \("(.*?)"\)/.exec(reason)?.[1];
   const meant = extra === undefined ? undefined : optionFor(extra, definitions);
   if (meant !== undefined) return new CepError('usage_error', `'${extra}' stands for nothing here`, { hint: meant, cause: error });
   return new CepError('usage_error', complaint(reason, extra, definitions), {
     hint: definitions.map(({ path }) => `${path} --help`).join(', '),
     cause: error,
+  });
+}
+
+/** The parser takes no word that begins with a dash for the value of an option, unless it is joined on. */
+function withoutValue(option: string, words: readonly string[], cause: Error): CepError {
+  const next = words[words.indexOf(option) + 1];
+  if (next === undefined) return new CepError('usage_error', `${option}: expected a value`, { cause });
+  return new CepError('usage_error', `${option}: expected a value, found '${next}'`, {
+    hint: `a value that begins with a dash is joined on: ${option}=${next}`,
+    cause,
   });
 }
 

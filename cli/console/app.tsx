@@ -13,7 +13,7 @@ import { type Place, place } from './service/location.ts';
 import { usePoll } from './service/poll.ts';
 import { ask } from './service/requests.ts';
 import type { Index } from './service/shapes.ts';
-import { useStore } from './service/store.ts';
+import { useStore } from './service/use-store.ts';
 
 const indexEveryMs = 30_000;
 

@@ -109,7 +109,9 @@ export class DeployedPrograms {
 
   async #reload(path: string, id: string, program: SentProgram): Promise<string> {
     const report = await this.#options.api.reload(id, { program, isDryRun: false, acceptsReset: true });
-    this.#options.line(`${this.#nameOf(path)}: ${changesText(report, this.#options.colors) ?? 'reloaded'}`);
+    this.#options.line(
+      `${this.#nameOf(path)}: ${changesText({ ...report, lostState: report.lost_state }, this.#options.colors) ?? 'reloaded'}`,
+    );
     return id;
   }
 

@@ -8,8 +8,9 @@ import type { LoadReport, ProgramSession } from '../session/program-session.ts';
 
 /** What a session writes to standard output: each is one line of JSON, told apart by `type`. Texts are without line ends. */
 
-export function loadedAnswer({ streams, added, removed, preserved, reset, changed, warnings }: LoadReport): string {
-  return JSON.stringify({ type: 'loaded', streams, added, removed, preserved, reset, changed, warnings: warnings.map(diagnosticToJson) });
+export function loadedAnswer({ streams, added, removed, preserved, reset, changed, lostState, warnings }: LoadReport): string {
+  const report = { added, removed, preserved, reset, changed, lost_state: lostState };
+  return JSON.stringify({ type: 'loaded', streams, ...report, warnings: warnings.map(diagnosticToJson) });
 }
 
 /** `event` is as alerts are everywhere: type, time and fields. */

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
+import { presentableKey } from '../../shared/security/presentable-key.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
 import type { LogLevel } from '../../shared/telemetry/logger.ts';
 import { type OpenFile, openSecretFiles } from '../secret-files.ts';
-import { originOf, presentableKey, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
+import { originOf, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
 
 /** What every process of ours that serves HTTP is started with, read and checked. */
 export interface HttpSettings {

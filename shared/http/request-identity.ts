@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { newSpanId, type TraceContext } from '../telemetry/tracing.ts';
+import { isKeyProtocol, keyOfProtocol } from './key-protocol.ts';
 
 const acceptableId = /^[\x21-\x7e]{1,128}$/;
 
@@ -22,7 +23,6 @@ export function traceOf(headers: IncomingHttpHeaders): TraceContext | undefined 
 }
 
 const bearer = /^bearer +(\S+)$/i;
-const keyProtocol = 'cep-auth.';
 
 export interface KeyPlaces {
   readonly inQuery: boolean;
@@ -42,13 +42,14 @@ export function presentedKey(headers: IncomingHttpHeaders, query: unknown, place
 
 function keyInProtocols(protocols: string | undefined): string | undefined {
   const offered = (protocols ?? '').split(',').map((protocol) => protocol.trim());
-  return offered.find((protocol) => protocol.startsWith(keyProtocol))?.slice(keyProtocol.length) || undefined;
+  const given = offered.find(isKeyProtocol);
+  return given === undefined ? undefined : keyOfProtocol(given);
 }
 
 /** The subprotocol of ours; where only a key is offered, that, because clients refuse an answer without any. */
 export function selectProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has('cep.v1')) return 'cep.v1';
-  return [...offered].find((protocol) => protocol.startsWith(keyProtocol)) ?? false;
+  return [...offered].find(isKeyProtocol) ?? false;
 }
 
 /** The address that a rate limit counts for: whole for IPv4; of IPv6 the network of 64 bits that one client has to itself. */

@@ -15,7 +15,10 @@ const countMembers = {
 export const tenantMetricsSchema = Type.Object(
   {
     time: Type.Number({ description: 'Of the server, epoch milliseconds: rates are differences of two answers.' }),
-    totals: Type.Object({ pipelines: count, ...countMembers }, strict),
+    totals: Type.Object(
+      { pipelines: count, ...countMembers },
+      { ...strict, description: 'Of all pipelines of the tenant, whatever page is shown.' },
+    ),
     pipelines: Type.Array(
       Type.Object(
         {

@@ -78,6 +78,10 @@ export const reloadRequestSchema = Type.Object(
   strict,
 );
 
+const lostState = Type.Array(Type.String(), {
+  description: 'Of those that were reset or changed: the ones that had state which the new program has no place for.',
+});
+
 export const reloadReportSchema = Type.Object(
   {
     reloaded: Type.Boolean({ description: 'False for a dry run.' }),
@@ -86,6 +90,7 @@ export const reloadReportSchema = Type.Object(
     preserved: names,
     reset: names,
     changed: names,
+    lost_state: lostState,
     warnings: Type.Array(diagnosticSchema),
   },
   strict,
@@ -103,6 +108,7 @@ export const pastReloadsSchema = Type.Object(
           preserved: names,
           reset: names,
           changed: names,
+          lost_state: lostState,
         },
         strict,
       ),

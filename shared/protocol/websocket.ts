@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { eventNotesMembers } from './events.ts';
-import { diagnosticSchema } from './program.ts';
+import { diagnosticSchema, programMembers } from './program.ts';
 
 const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
@@ -9,7 +9,7 @@ const data = Type.Record(Type.String(), Type.Unknown());
 
 /** What a client sends over a WebSocket, by `type`. */
 export const clientMessages = {
-  load: Type.Object({ type: Type.Literal('load'), source: Type.String() }),
+  load: Type.Object({ type: Type.Literal('load'), ...programMembers }),
   event: Type.Object({ type: Type.Literal('event'), data }),
   events: Type.Object({ type: Type.Literal('events'), events: Type.Array(Type.Unknown()) }),
   status: Type.Object({ type: Type.Literal('status') }),

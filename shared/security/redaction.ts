@@ -8,7 +8,7 @@ const secretLengthMin = 6;
 const secretPlaces: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:api_key|apikey|token|password|secret)=)[^&\s"'<>\\]+/gi, `$1${hidden}`],
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${hidden}`],
-  [/\b(cep-auth\.)[\w.~+/=-]+/g, `$1${hidden}`],
+  [/\b(cep-auth(?:-base64url)?\.)[\w.~+/=-]+/g, `$1${hidden}`],
   // Without the scheme before it, which in a long word would be looked for from each of its letters on.
   [/(:\/\/[^\s:/@"'\\]*:)[^\s@/"'\\]+@/g, `$1${hidden}@`],
 ];

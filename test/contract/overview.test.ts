@@ -37,11 +37,14 @@ describe('GET /api/v1/metrics', () => {
     expect(body.pipelines[0]).not.toHaveProperty('source');
   });
 
-  it('gives pages, and shows a tenant only its own', async () => {
-    const { key } = await tenantWith('a', 'b', 'c');
+  it('gives pages with the sums of all, and shows a tenant only its own', async () => {
+    const { key, paths } = await tenantWith('a', 'b', 'c');
+    for (const path of paths) await service.post(`${path}/events`, reading(40), { key });
+    for (const path of paths) await service.get(`${path}/metrics`, { key });
     const { body } = await service.get('/api/v1/metrics?limit=1&offset=1', { key });
     expect(body.pipelines.map(({ name }: { name: string }) => name)).toEqual(['b']);
     expect(body.pagination).toEqual({ total: 3, limit: 1, offset: 1, has_more: true });
+    expect(body.totals).toMatchObject({ pipelines: 3, events_processed: 3, output_events_emitted: 3 });
   });
 });
 
@@ -162,6 +165,11 @@ describe('GET /api/v1/connectors', () => {
         dlq_events: 1,
       },
     ]);
+    const of = async (pipeline: string | undefined) => service.get(`/api/v1/connectors?pipeline_id=${pipeline}`);
+    const { body } = await of(idOf(path));
+    expect([body.total, body.connectors.map(({ name }: { name: string }) => name)]).toEqual([2, ['In', 'Out']]);
+    expect((await of(idOf(await service.deploy(hot)))).body).toMatchObject({ total: 0, connectors: [] });
+    expect(await of('p_none')).toMatchObject({ status: 404, body: { code: 'pipeline_not_found' } });
     await service.delete(path);
   });
 });

@@ -296,7 +296,7 @@ describe('GET /reloads', () => {
     const { body } = await service.get(`${path}/reloads`);
     expect(body.reloads).toMatchObject([
       { version: 3, added: [], removed: ['T'], preserved: ['S'] },
-      { version: 2, added: ['T'], removed: [], preserved: ['S'], reset: [], changed: [] },
+      { version: 2, added: ['T'], removed: [], preserved: ['S'], reset: [], changed: [], lost_state: [] },
     ]);
   });
 });
@@ -396,11 +396,11 @@ describe('POST /reload', () => {
   const counting = (field: string) => `event A:\n    x: int\n\nstream N = A.window(3).aggregate(n: ${field}).emit(n: n)\n`;
   const event = { event_type: 'A', fields: { x: 5 } };
 
-  it('answers {reloaded, added, removed, preserved, reset, changed, warnings} and counts the version', async () => {
+  it('answers {reloaded, added, removed, preserved, reset, changed, lost_state, warnings} and counts the version', async () => {
     const path = await service.deploy(hot);
     expect(await service.post(`${path}/reload`, { source: longer })).toMatchObject({
       status: 200,
-      body: { reloaded: true, added: ['Cold'], removed: [], preserved: ['Hot'], reset: [], warnings: [] },
+      body: { reloaded: true, added: ['Cold'], removed: [], preserved: ['Hot'], reset: [], lost_state: [], warnings: [] },
     });
     expect((await service.get(path)).body).toMatchObject({ version: 2, source: longer });
     expect((await service.post(`${path}/reload`, { source: hot })).body).toMatchObject({ removed: ['Cold'] });

@@ -145,6 +145,18 @@ describe('a WebSocket', () => {
     expect((await service.get('/api/v1/pipelines')).body.total).toBe(before);
   });
 
+  it('takes a program with what it imports', async () => {
+    const client = await open();
+    const source = hot.replace('30', 'LIMIT').replace(/^/, 'import "limits.vpl"\n');
+    const load = (members: object) => client.ask({ type: 'load', source, path: 'rules/hot.vpl', ...members }, 'load_result');
+    expect(await load({ files: { 'rules/limits.vpl': 'const LIMIT = 30\n' } })).toMatchObject({ success: true, streams: ['Hot'] });
+    expect(await client.ask(event(31), 'event_injected')).toMatchObject({ success: true, outputs: 1 });
+    expect(await load({ files: { 'limits.vpl': 'const LIMIT = 30\n' } })).toMatchObject({ success: false, code: 'validation_error' });
+    for (const members of [{ files: ['const LIMIT = 30\n'] }, { files: { 'rules/limits.vpl': 30 } }, { path: 5 }]) {
+      expect(await client.ask({ type: 'load', source, ...members }, 'error')).toMatchObject({ code: 'validation_error' });
+    }
+  });
+
   it('tells of an event that could have no effect', async () => {
     const client = await open();
     await client.ask({ type: 'load', source: hot }, 'load_result');

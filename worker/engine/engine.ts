@@ -258,9 +258,14 @@ export interface EngineSnapshot {
 
 /** By stream name: what was kept, what had to start afresh. */
 export interface RestoreReport {
+  /** They mean what they meant. */
   readonly preserved: readonly string[];
+  /** They mean something else; operators that did not change have their state. */
   readonly changed: readonly string[];
+  /** Nothing of the state that they may have had is left. */
   readonly reset: readonly string[];
+  /** Of those that changed or were reset: the ones that had state which the new program has no place for, if only a part of it. */
+  readonly lostState: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }

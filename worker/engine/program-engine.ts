@@ -33,7 +33,7 @@ import { ResultQueue, type Route } from './streams/queue.ts';
 import { Routes } from './streams/routes.ts';
 import { SameStreams } from './streams/same-streams.ts';
 import { encodedLater, loadEngine, type SavedProgram, type SavedStream, savedProgram } from './streams/saved-engine.ts';
-import { type Restored, StreamNode } from './streams/stream-node.ts';
+import { preserved, type Restored, StreamNode } from './streams/stream-node.ts';
 import type { ProgramRuntime } from './streams/stream-runtime.ts';
 import { UnreadTypes } from './streams/unread-types.ts';
 import { ProgramTime } from './time/program-time.ts';
@@ -461,24 +461,34 @@ export class ProgramEngine implements Engine {
   }
 
   #restoreStreams(saved: ReadonlyMap<string, SavedStream>, same: ReadonlyMap<string, StreamNode>): RestoreReport {
-    const named = (outcome: Restored | 'added'): string[] => outcomes.filter(([, one]) => one === outcome).map(([name]) => name);
-    const outcomes = this.#nodes.map((node): readonly [string, Restored | 'added'] => {
-      const before = same.get(node.plan.name);
-      if (before !== undefined) {
-        node.takeCounts(before);
-        return [node.plan.name, 'preserved'];
-      }
-      const state = saved.get(node.plan.name);
-      return [node.plan.name, state === undefined ? 'added' : loadOf(`stream ${node.plan.name}`, () => node.load(state))];
+    const restored = this.#nodes.map((node) => {
+      const { name } = node.plan;
+      return { name, ...this.#restoreStream(node, saved.get(name), same.get(name)) };
     });
+    const named = (wanted: (typeof restored)[number]['outcome']): string[] =>
+      restored.filter(({ outcome }) => outcome === wanted).map(({ name }) => name);
     const present = new Set(this.#nodes.map((node) => node.plan.name));
     return {
       preserved: named('preserved'),
       changed: named('changed'),
       reset: named('reset'),
+      lostState: restored.filter(({ lostState }) => lostState).map(({ name }) => name),
       added: named('added'),
       removed: [...saved.keys()].filter((name) => !present.has(name)),
     };
+  }
+
+  #restoreStream(
+    node: StreamNode,
+    saved: SavedStream | undefined,
+    same: StreamNode | undefined,
+  ): Restored | { readonly outcome: 'added'; readonly lostState: false } {
+    if (same !== undefined) {
+      node.takeCounts(same);
+      return preserved;
+    }
+    if (saved === undefined) return { outcome: 'added', lostState: false };
+    return loadOf(`stream ${node.plan.name}`, () => node.load(saved));
   }
 
   explain(stream: string, key?: string): Explanation {

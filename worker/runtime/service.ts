@@ -231,6 +231,8 @@ export interface ReloadReport {
   readonly preserved: readonly string[];
   readonly reset: readonly string[];
   readonly changed: readonly string[];
+  /** Of those that were reset or changed: the ones that had state which the new program has no place for, if only a part of it. */
+  readonly lostState: readonly string[];
   readonly warnings: readonly ProgramDiagnostic[];
 }
 
@@ -245,7 +247,7 @@ export interface RestoreResult {
   readonly pipelineId: string;
   readonly eventsRestored: number;
   readonly preserved: readonly string[];
-  /** Changed operators included: their state starts afresh too. */
+  /** They lost state, if only a part of it, or the checkpoint does not know them. */
   readonly reset: readonly string[];
 }
 
@@ -491,8 +493,8 @@ export interface Pipelines {
   validate(tenant: string, program: SentProgram, waiting?: Waiting): Promise<Validation>;
   /** In order of creation. */
   list(tenant: string, page: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number };
-  /** What they have counted, as far as it has been heard of; in order of creation. Never waits. */
-  counts(tenant: string, page: Page): { readonly pipelines: readonly PipelineCounts[]; readonly total: number };
+  /** What all of them have counted, as far as it has been heard of; in order of creation. Never waits. */
+  counts(tenant: string): readonly PipelineCounts[];
   /** What they read from and send to, in that order. */
   connectors(tenant: string): readonly PipelineConnector[];
   /** All pipelines of all tenants, for administration. */

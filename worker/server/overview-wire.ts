@@ -26,21 +26,22 @@ export function countsWire({ pipeline, metrics }: PipelineCounts): Entry {
   };
 }
 
-export function totalsWire(entries: readonly Entry[]): Metrics['totals'] {
-  const sum = (of: (entry: Entry) => number): number => entries.reduce((total, entry) => total + of(entry), 0);
+/** Of all pipelines, whatever page of them is shown. */
+export function totalsWire(all: readonly PipelineCounts[]): Metrics['totals'] {
+  const sum = (of: (metrics: PipelineCounts['metrics']) => number): number => all.reduce((total, { metrics }) => total + of(metrics), 0);
   return {
-    pipelines: entries.length,
-    events_processed: sum((entry) => entry.events_processed),
-    output_events_emitted: sum((entry) => entry.output_events_emitted),
-    events_invalid: sum((entry) => entry.events_invalid),
-    events_incomplete: sum((entry) => entry.events_incomplete),
-    events_late: sum((entry) => entry.events_late),
-    events_unread: sum((entry) => entry.events_unread),
-    events_refused: sum((entry) => entry.events_refused),
-    events_in_flight: sum((entry) => entry.events_in_flight),
-    dlq_events: sum((entry) => entry.dlq_events),
-    active_runs: sum((entry) => entry.active_runs),
-    state_bytes: sum((entry) => entry.state_bytes),
+    pipelines: all.length,
+    events_processed: sum(({ eventsProcessed }) => eventsProcessed),
+    output_events_emitted: sum(({ outputEventsEmitted }) => outputEventsEmitted),
+    events_invalid: sum(({ eventsInvalid }) => eventsInvalid),
+    events_incomplete: sum(({ eventsIncomplete }) => eventsIncomplete),
+    events_late: sum(({ eventsLate }) => eventsLate),
+    events_unread: sum(({ eventsUnread }) => eventsUnread),
+    events_refused: sum(({ eventsRefused }) => eventsRefused),
+    events_in_flight: sum(({ eventsInFlight }) => eventsInFlight),
+    dlq_events: sum(({ dlqEvents }) => dlqEvents),
+    active_runs: sum(({ activeRuns }) => activeRuns),
+    state_bytes: sum(({ stateBytes }) => stateBytes),
   };
 }
 

@@ -84,7 +84,7 @@ export function pipelineWire(pipeline: Pipeline): Static<typeof pipelineSchema> 
 }
 
 export function reloadWire({ warnings, ...report }: ReloadReport): Static<typeof reloadReportSchema> {
-  const { reloaded, added, removed, preserved, reset, changed } = report;
+  const { reloaded, added, removed, preserved, reset, changed, lostState } = report;
   return {
     reloaded,
     added: [...added],
@@ -92,6 +92,7 @@ export function reloadWire({ warnings, ...report }: ReloadReport): Static<typeof
     preserved: [...preserved],
     reset: [...reset],
     changed: [...changed],
+    lost_state: [...lostState],
     warnings: warnings.map(diagnosticWire),
   };
 }

@@ -1,3 +1,4 @@
+import { askList } from '../service/paging.ts';
 import { type Polled, usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
 import type { ClusterEvent, ClusterHealth, ClusterMetrics, Group, Migration, RaftStatus, Scaling, Worker } from '../service/shapes.ts';
@@ -8,10 +9,10 @@ const api = '/api/v1/cluster';
 
 /** Lists of the cluster, asked for as often as they change. */
 export const useWorkers = (): Polled<readonly Worker[]> =>
-  usePoll('workers', (signal) => ask<readonly Worker[]>(`${api}/workers?limit=1000`, { signal }), EVERY_MS);
+  usePoll('workers', (signal) => askList<Worker>(`${api}/workers`, signal), EVERY_MS);
 
 export const useGroups = (): Polled<readonly Group[]> =>
-  usePoll('groups', (signal) => ask<readonly Group[]>(`${api}/pipeline-groups?limit=1000`, { signal }), EVERY_MS);
+  usePoll('groups', (signal) => askList<Group>(`${api}/pipeline-groups`, signal), EVERY_MS);
 
 export const useGroup = (id: string): Polled<Group> =>
   usePoll(`group ${id}`, (signal) => ask<Group>(`${api}/pipeline-groups/${encodeURIComponent(id)}`, { signal }), EVERY_MS);

@@ -1,4 +1,4 @@
-import { Empty, Problem, Waiting } from '../parts/notice.tsx';
+import { Cut, Empty, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Wide } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { agoText, countText } from '../parts/text.ts';
@@ -13,6 +13,7 @@ export function GroupsPage() {
   const { data, error } = useGroups();
   return (
     <Page title="Groups">
+      {data !== undefined && <Cut shown={data.length} what="groups" />}
       {data === undefined ? error === undefined ? <Waiting /> : <Problem error={error} /> : <GroupTable groups={data} />}
     </Page>
   );

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../parts/action.tsx';
-import { Empty, Notice, Problem, Waiting } from '../parts/notice.tsx';
+import { Cut, Empty, Notice, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Section, Wide } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { agoText, countText, plural, rateText } from '../parts/text.ts';
@@ -25,6 +25,7 @@ export function WorkersPage() {
   return (
     <Page title="Workers" aside={<Action label="Rebalance" question={question} act={rebalance} isDisabled={(workers?.length ?? 0) < 2} />}>
       {told !== undefined && <Notice>{told}</Notice>}
+      {workers !== undefined && <Cut shown={workers.length} what="workers" />}
       {workers === undefined ? (
         error === undefined ? (
           <Waiting />

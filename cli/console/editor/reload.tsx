@@ -5,6 +5,7 @@ import { Status } from '../parts/status.tsx';
 import { plural } from '../parts/text.ts';
 import { ask, ServerError } from '../service/requests.ts';
 import type { Pipeline, ReloadReport } from '../service/shapes.ts';
+import { changedWithState } from '../service/streams-of-reload.ts';
 import type { Base } from './draft.ts';
 
 interface ReloadProps {
@@ -45,7 +46,7 @@ export function Reload({ pipeline, base, source, isChanged, onDone, onConflict }
     }
     setBusy(false);
   };
-  const loses = report !== undefined && report.reset.length + report.changed.length + report.removed.length > 0;
+  const loses = report !== undefined && report.lost_state.length + report.removed.length > 0;
   return (
     <Section title="Deploy">
       <div class="buttons">
@@ -66,11 +67,11 @@ export function Reload({ pipeline, base, source, isChanged, onDone, onConflict }
 }
 
 const parts = [
-  { name: 'preserved', status: 'ready', text: 'keep their state' },
-  { name: 'added', status: 'starting', text: 'are new, and start empty' },
-  { name: 'changed', status: 'degraded', text: 'mean something else now, and start empty' },
-  { name: 'reset', status: 'degraded', text: 'lose their state, because what stands before them changed' },
-  { name: 'removed', status: 'failed', text: 'go, with their state' },
+  { of: ({ preserved }: ReloadReport) => preserved, status: 'ready', text: 'keep their state' },
+  { of: ({ added }: ReloadReport) => added, status: 'starting', text: 'are new, and start empty' },
+  { of: changedWithState, status: 'ready', text: 'mean something else, and lose no state' },
+  { of: (report: ReloadReport) => report.lost_state, status: 'degraded', text: 'lose state, because what kept it means something else' },
+  { of: ({ removed }: ReloadReport) => removed, status: 'failed', text: 'go, with their state' },
 ] as const;
 
 function Report({ of: report, version }: { readonly of: ReloadReport; readonly version: number }) {
@@ -78,11 +79,11 @@ function Report({ of: report, version }: { readonly of: ReloadReport; readonly v
     <div role="status">
       {report.reloaded ? <Notice tone="good">Version {version} runs.</Notice> : <p>Nothing is changed yet. Of the streams</p>}
       <ul class="report">
-        {parts.map(({ name, status, text }) => {
-          const streams = report[name];
+        {parts.map(({ of, status, text }) => {
+          const streams = of(report);
           if (streams.length === 0) return null;
           return (
-            <li key={name}>
+            <li key={text}>
               <Status of={status}>{plural(streams.length, 'stream')}</Status> {text}: <span>{streams.join(', ')}</span>
             </li>
           );

@@ -3,15 +3,16 @@ import { Fields } from '../parts/fields.tsx';
 import { Notice, Problem } from '../parts/notice.tsx';
 import { Section } from '../parts/page.tsx';
 import { plural, timeText } from '../parts/text.ts';
-import { runSample, type SampleResult } from './run-sample.ts';
+import { runSample, type SampleProgram } from './run-sample.ts';
 import { readSample } from './sample.ts';
+import type { SampleResult } from './sample-answers.ts';
 
 const example = `@0s Reading { sensor: "a", value: 20.5 }
 @5s Reading { sensor: "b", value: 31.5 }
 `;
 
 /** Runs the program in writing on a few events, in a place of its own on the server: nothing that is deployed notices. */
-export function SampleRun({ source }: { readonly source: string }) {
+export function SampleRun({ source, files, path }: SampleProgram) {
   const [text, setText] = useState(sessionStorage.getItem('cep.sample') ?? (/\bReading\b/.test(source) ? example : ''));
   const [result, setResult] = useState<SampleResult>();
   const [error, setError] = useState<Error>();
@@ -30,7 +31,7 @@ export function SampleRun({ source }: { readonly source: string }) {
     setError(undefined);
     setResult(undefined);
     try {
-      setResult(await runSample({ source, events: readSample(text, Date.now()), signal: ending.signal }));
+      setResult(await runSample({ program: { source, files, path }, events: readSample(text, Date.now()), signal: ending.signal }));
     } catch (problem) {
       setError(problem as Error);
     }
@@ -58,11 +59,11 @@ export function SampleRun({ source }: { readonly source: string }) {
   );
 }
 
-function Result({ of: { accepted, outputs, errors, notes } }: { readonly of: SampleResult }) {
+function Result({ of: { accepted, alerts, outputs, errors, notes } }: { readonly of: SampleResult }) {
   return (
     <div role="status">
       <p>
-        {plural(accepted, 'event')} taken, {plural(outputs.length, 'alert')}.
+        {plural(accepted, 'event')} taken, {plural(alerts, 'alert')}.
       </p>
       {errors.map((error) => (
         <Notice key={error} tone="bad">

@@ -76,7 +76,7 @@ export function Workbench({ pipeline, onChanged }: WorkbenchProps) {
           onConflict={() => onChanged?.()}
         />
       )}
-      <SampleRun source={source} />
+      <SampleRun source={source} files={pipeline?.files} path={pipeline?.path} />
     </Page>
   );
 }

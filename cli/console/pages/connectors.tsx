@@ -1,10 +1,10 @@
-import { Empty, Problem, Waiting } from '../parts/notice.tsx';
+import { Cut, Empty, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Section, Wide } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { countText } from '../parts/text.ts';
 import { href } from '../service/href.ts';
+import { askPages } from '../service/paging.ts';
 import { usePoll } from '../service/poll.ts';
-import { ask } from '../service/requests.ts';
 import type { Connector, Connectors } from '../service/shapes.ts';
 
 type Source = Extract<Connector, { direction: 'source' }>;
@@ -15,7 +15,7 @@ const sourceOrder = ['disconnected', 'connected', 'ended'];
 
 /** What pipelines read from and send to, what is broken first. */
 export function ConnectorsPage() {
-  const { data, error } = usePoll('all connectors', (signal) => ask<Connectors>('/api/v1/connectors?limit=1000', { signal }), 3_000);
+  const { data, error } = usePoll('all connectors', (signal) => askPages<Connectors>('/api/v1/connectors', 'connectors', signal), 3_000);
   if (data === undefined) return <Page title="Connectors">{error === undefined ? <Waiting /> : <Problem error={error} />}</Page>;
   const sources = data.connectors
     .filter((one) => one.direction === 'source')
@@ -33,6 +33,7 @@ export function ConnectorsPage() {
           </p>
         </Empty>
       )}
+      <Cut shown={data.connectors.length} total={data.total} what="connectors" />
       {sinks.length > 0 && <Sinks of={sinks} />}
       {sources.length > 0 && <Sources of={sources} />}
     </Page>

@@ -26,7 +26,11 @@ export function FlowView({ pipeline }: { readonly pipeline: Pipeline }) {
     2_000,
   );
   const topology = usePoll(`topology ${id} ${version}`, (signal) => ask<Topology>(`${path}/topology`, { signal }), 60_000).data;
-  const connectors = usePoll(`connectors ${id}`, (signal) => ask<Connectors>('/api/v1/connectors?limit=1000', { signal }), 5_000).data;
+  const connectors = usePoll(
+    `connectors ${id}`,
+    (signal) => ask<Connectors>(`/api/v1/connectors?limit=1000&pipeline_id=${encodeURIComponent(id)}`, { signal }),
+    5_000,
+  ).data;
   if (metrics === undefined) return error === undefined ? <Waiting /> : <Problem error={error} />;
   const ends = connectors?.connectors.filter((one) => one.pipeline_id === id) ?? [];
   return (

@@ -1,6 +1,6 @@
 import { Facts } from '../parts/facts.tsx';
 import { Fields } from '../parts/fields.tsx';
-import { Empty, Problem, Waiting } from '../parts/notice.tsx';
+import { Cut, Empty, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Section, Wide } from '../parts/page.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Status } from '../parts/status.tsx';
@@ -8,6 +8,7 @@ import { bytesText, countText, plural, rateText, timeText } from '../parts/text.
 import { useAnnounced } from '../service/announcement.ts';
 import { href } from '../service/href.ts';
 import { historyOf, totalsHistory, useAllMetrics } from '../service/metrics-feed.ts';
+import { askPages } from '../service/paging.ts';
 import { usePoll } from '../service/poll.ts';
 import { type FoundProblem, problemsOf } from '../service/problems.ts';
 import { ask, ServerError } from '../service/requests.ts';
@@ -19,7 +20,7 @@ const problemsMax = 25;
 
 export function OverviewPage() {
   const { data: metrics, error } = useAllMetrics();
-  const connectors = usePoll('connectors', (signal) => ask<Connectors>('/api/v1/connectors?limit=1000', { signal }), 4_000).data;
+  const connectors = usePoll('connectors', (signal) => askPages<Connectors>('/api/v1/connectors', 'connectors', signal), 4_000).data;
   const usage = usePoll('usage', (signal) => ask<Usage>('/api/v1/usage', { signal }), 10_000).data;
   const alerts = usePoll('alerts', (signal) => ask<Alerts>(`/api/v1/alerts?limit=${alertsMax}`, { signal }), 4_000).data;
   const serverProblem = usePoll('ready', readyProblem, 5_000).data?.problem;
@@ -34,6 +35,8 @@ export function OverviewPage() {
   });
   return (
     <Page title="Overview">
+      <Cut shown={metrics.pipelines.length} total={metrics.total} what="pipelines" />
+      {connectors !== undefined && <Cut shown={connectors.connectors.length} total={connectors.total} what="connectors" />}
       <Problems found={problems} />
       <Totals metrics={metrics} />
       <div class="columns">

@@ -4,6 +4,7 @@ import { href } from '../service/href.ts';
 import { usePoll } from '../service/poll.ts';
 import { ask } from '../service/requests.ts';
 import type { PastReloads, Pipeline } from '../service/shapes.ts';
+import { changedWithState } from '../service/streams-of-reload.ts';
 
 /** The text that runs, with what it imports. */
 export function ProgramView({ pipeline }: { readonly pipeline: Pipeline }) {
@@ -40,19 +41,21 @@ function Reloads({ pipelineId, version }: { readonly pipelineId: string; readonl
               <th scope="col">When</th>
               <th scope="col">Added</th>
               <th scope="col">Kept their state</th>
-              <th scope="col">Began anew</th>
+              <th scope="col">Changed</th>
+              <th scope="col">Lost state</th>
               <th scope="col">Removed</th>
             </tr>
           </thead>
           <tbody>
-            {reloads.map(({ version: to, time, added, preserved, reset, changed, removed }) => (
-              <tr key={to}>
-                <th scope="row">{to}</th>
-                <td>{timeText(time)}</td>
-                <td>{added.join(', ')}</td>
-                <td>{preserved.join(', ')}</td>
-                <td>{[...new Set([...reset, ...changed])].join(', ')}</td>
-                <td>{removed.join(', ')}</td>
+            {reloads.map((reload) => (
+              <tr key={reload.version}>
+                <th scope="row">{reload.version}</th>
+                <td>{timeText(reload.time)}</td>
+                <td>{reload.added.join(', ')}</td>
+                <td>{reload.preserved.join(', ')}</td>
+                <td>{changedWithState(reload).join(', ')}</td>
+                <td>{reload.lost_state.join(', ')}</td>
+                <td>{reload.removed.join(', ')}</td>
               </tr>
             ))}
           </tbody>

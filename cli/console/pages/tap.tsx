@@ -52,7 +52,10 @@ export function TapView({ pipeline, query }: { readonly pipeline: Pipeline; read
     followEvents(`/api/v1/pipelines/${encodeURIComponent(id)}/logs`, {
       lastEventId: fromTheFirst,
       signal: ending.signal,
-      onState: setState,
+      onState: (now, problem) => {
+        setState(now);
+        if (now !== 'connecting') setError(problem);
+      },
       onEvent: ({ id: sequence, event, data }) => {
         const before = buffer.current;
         const parsed = JSON.parse(data);

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
-import { Notice, Problem, Waiting } from '../parts/notice.tsx';
+import { Cut, Notice, Problem, Waiting } from '../parts/notice.tsx';
 import { Page, Section, Wide } from '../parts/page.tsx';
 import { bytesText, countText, timeText } from '../parts/text.ts';
+import { askPages } from '../service/paging.ts';
 import { usePoll } from '../service/poll.ts';
 import { ask, ServerError } from '../service/requests.ts';
 import type { Tenants, Usage } from '../service/shapes.ts';
@@ -13,7 +14,7 @@ const plans = ['free', 'default', 'pro', 'enterprise'];
 /** What the key's own tenant has used, and with the server's key the tenants that there are. */
 export function TenantsPage() {
   const usage = usePoll('usage page', (signal) => ask<Usage>('/api/v1/usage', { signal }), 5_000);
-  const tenants = usePoll('tenants', (signal) => ask<Tenants>('/api/v1/tenants?limit=1000', { signal }), 15_000);
+  const tenants = usePoll('tenants', (signal) => askPages<Tenants>('/api/v1/tenants', 'tenants', signal), 15_000);
   const isOthers = tenants.error instanceof ServerError && tenants.error.code === 'forbidden';
   if (usage.data === undefined)
     return <Page title="Usage and tenants">{usage.error === undefined ? <Waiting /> : <Problem error={usage.error} />}</Page>;
@@ -68,6 +69,7 @@ function TenantsPart({ of: { tenants, total }, again }: { readonly of: Tenants; 
           The key of <strong>{made.name}</strong>, shown this once: <code class="secret">{made.key}</code>
         </Notice>
       )}
+      <Cut shown={tenants.length} total={total} what="tenants" />
       <Wide label="Tenants">
         <table>
           <thead>

@@ -1,24 +1,36 @@
 import { useState } from 'preact/hooks';
+import { presentableKey } from '../../../shared/security/presentable-key.ts';
 import { link, unlock } from '../service/link.ts';
 import { keepKey } from '../service/session.ts';
-import { useStore } from '../service/store.ts';
+import { useStore } from '../service/use-store.ts';
 import { Notice } from './notice.tsx';
 import { Page } from './page.tsx';
 
 /** Asks for the key, once for as long as the tab is open. */
 export function KeyForm() {
   const [key, setKey] = useState('');
+  const [isOdd, setOdd] = useState(false);
   const state = useStore(link);
   const open = (event: Event): void => {
     event.preventDefault();
-    if (key.trim() === '') return;
-    keepKey(key.trim());
+    const given = key.trim();
+    if (given === '') return;
+    const isPresentable = presentableKey.test(given);
+    setOdd(!isPresentable);
+    if (!isPresentable) return;
+    keepKey(given);
     unlock();
   };
   return (
     <Page title="Key">
       <form class="key-form" onSubmit={open}>
-        {state.state === 'locked' && state.isWrong && (
+        {isOdd && (
+          <Notice tone="bad">
+            This cannot be a key: it has blanks, or characters that are not ASCII. Some are not to be seen, and come along where a key is
+            copied.
+          </Notice>
+        )}
+        {!isOdd && state.state === 'locked' && state.isWrong && (
           <Notice tone="bad">Nobody has this key. Look whether it is the key of this server.</Notice>
         )}
         <label for="key">API key</label>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { link } from '../service/link.ts';
 import { ask } from '../service/requests.ts';
-import { useStore } from '../service/store.ts';
+import { useStore } from '../service/use-store.ts';
 import { timeText } from './text.ts';
 
 const tryEveryMs = 1_000;

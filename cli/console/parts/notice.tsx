@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import { listedMax } from '../service/paging.ts';
 import { ServerError } from '../service/requests.ts';
+import { countText } from './text.ts';
 
 interface NoticeProps {
   readonly tone?: 'bad' | 'warn' | 'info' | 'good';
@@ -28,6 +30,25 @@ export function Problem({ error }: { readonly error: Error | undefined }) {
 function sentence(text: string): string {
   const first = text.charAt(0).toUpperCase();
   return `${first}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+interface CutProps {
+  readonly shown: number;
+  /** Absent where it is not known: then of a list that is as long as lists become. */
+  readonly total?: number;
+  /** What there are several of. */
+  readonly what: string;
+}
+
+/** Says that a list is longer than what is shown of it. */
+export function Cut({ shown, total, what }: CutProps) {
+  if (total === undefined ? shown < listedMax : total <= shown) return null;
+  return (
+    <Notice tone="warn">
+      Only the first {countText(shown)}
+      {total !== undefined && ` of ${countText(total)}`} {what} are shown.
+    </Notice>
+  );
 }
 
 /** What stands where there is nothing yet: why, and what to do about it. */

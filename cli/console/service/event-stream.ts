@@ -12,7 +12,8 @@ export interface Following {
   readonly lastEventId?: string;
   readonly signal: AbortSignal;
   readonly onEvent: (event: StreamEvent) => void;
-  readonly onState: (state: 'connecting' | 'open' | 'lost') => void;
+  /** `problem`: what the server said when it is lost by an answer. */
+  readonly onState: (state: 'connecting' | 'open' | 'lost', problem?: ServerError) => void;
 }
 
 const pauseMs = { first: 500, most: 5_000 };
@@ -27,6 +28,7 @@ export async function followEvents(path: string, following: Following): Promise<
   let pause = pauseMs.first;
   while (!signal.aborted) {
     onState('connecting');
+    let refusal: ServerError | undefined;
     try {
       await followOnce(path, { ...following, ...(lastEventId === undefined ? {} : { lastEventId }) }, (id) => {
         lastEventId = id;
@@ -34,12 +36,18 @@ export async function followEvents(path: string, following: Following): Promise<
       });
     } catch (error) {
       if (isAbort(error)) return;
-      if (error instanceof ServerError && error.status < 500) throw error;
+      if (error instanceof ServerError) refusal = error;
     }
-    onState('lost');
-    await sleep(pause, signal);
+    onState('lost', refusal);
+    if (refusal !== undefined && !isPassing(refusal)) throw refusal;
+    await sleep(Math.max(pause, refusal?.retryAfterMs ?? 0), signal);
     pause = Math.min(2 * pause, pauseMs.most);
   }
+}
+
+/** As `cep logs` has it, and what fails in the server passes too. */
+function isPassing({ status }: ServerError): boolean {
+  return status === 429 || status >= 500;
 }
 
 async function followOnce(path: string, { lastEventId, signal, onEvent, onState }: Following, seen: (id: string) => void): Promise<void> {

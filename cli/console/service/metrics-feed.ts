@@ -1,6 +1,6 @@
+import { askPages } from './paging.ts';
 import { type Polled, usePoll } from './poll.ts';
 import { History } from './rates.ts';
-import { ask } from './requests.ts';
 import type { AllMetrics, PipelineEntry } from './shapes.ts';
 
 type Totals = AllMetrics['totals'];
@@ -26,7 +26,7 @@ export function useAllMetrics(): Polled<AllMetrics> {
 }
 
 async function loadAll(signal: AbortSignal): Promise<AllMetrics> {
-  const all = await ask<AllMetrics>('/api/v1/metrics?limit=1000', { signal });
+  const all = await askPages<AllMetrics>('/api/v1/metrics', 'pipelines', signal);
   isMany = all.total > fewMax;
   totalsHistory.add({ timeMs: all.time, counts: all.totals });
   for (const pipeline of all.pipelines) historyOf(pipeline.id).add({ timeMs: all.time, counts: pipeline });

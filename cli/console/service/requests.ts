@@ -9,13 +9,16 @@ export class ServerError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: unknown;
+  /** For how long it is of no use to ask again; undefined when it does not say. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+  constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfter: string | null = null) {
     super(typeof body['error'] === 'string' ? body['error'] : `the server answered with status ${status}`);
     this.status = status;
     this.code = typeof body['code'] === 'string' ? body['code'] : '';
     this.hint = typeof body['hint'] === 'string' ? body['hint'] : undefined;
     this.details = body['details'];
+    this.retryAfterMs = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1_000 : undefined;
   }
 }
 
@@ -66,15 +69,21 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
  * is kept by the time of the answer.
  */
 export async function refusalOf(response: Response, key: string | null): Promise<ServerError> {
-  const body: Record<string, unknown> = await response.json().catch(() => ({}));
-  const error = new ServerError(response.status, body);
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  const error = new ServerError(response.status, body, response.headers.get('retry-after'));
   if (error.status === 401) {
     if (key !== apiKey()) return error;
     if (link.value.state !== 'locked') linkIsLocked(key !== null);
     forgetKey();
   } else if (error.code === 'not_ready') linkIsUnready(error.message);
+  else if (isOfProxy(error)) linkIsLost();
   else linkIsOpen();
   return error;
+}
+
+/** Of one that stands before a server which is away: refusals of the server have a code. */
+function isOfProxy({ status, code }: ServerError): boolean {
+  return code === '' && status >= 502 && status <= 504;
 }
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';

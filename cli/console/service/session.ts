@@ -1,7 +1,15 @@
+import { presentableKey } from '../../../shared/security/presentable-key.ts';
+
 /** What the console keeps for as long as its tab is open, and no longer. */
 const keyName = 'cep.api-key';
 
-let key = sessionStorage.getItem(keyName);
+let key = kept();
+
+/** One that no request can carry, as builds before kept it, is as good as none. */
+function kept(): string | null {
+  const found = sessionStorage.getItem(keyName);
+  return found !== null && presentableKey.test(found) ? found : null;
+}
 
 export function apiKey(): string | null {
   return key;

@@ -1,5 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
-
 /** A value that components show as it changes. */
 export class Store<T> {
   #value: T;
@@ -23,13 +21,4 @@ export class Store<T> {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
-}
-
-export function useStore<T>(store: Store<T>): T {
-  const [value, setValue] = useState(store.value);
-  useEffect(() => {
-    setValue(store.value);
-    return store.listen((next) => setValue(() => next));
-  }, [store]);
-  return value;
 }

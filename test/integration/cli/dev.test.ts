@@ -26,7 +26,7 @@ it('plays the events of a folder, and takes over what is saved with the state th
   expect(dev.stdout).toContain('events.evt: 13 events in a loop, sped up: event time runs ahead of the clock\n');
   expect(dev.stdout).toContain('rules.vpl: 2 tests passed\n');
   save((text) => text.replace('LARGE = 200.0', 'LARGE = 100.0'));
-  await dev.until(({ stdout }) => stdout.includes('rules.vpl: kept with its state: ManyCards; changed, begins anew: CardTesting\n'));
+  await dev.until(({ stdout }) => stdout.includes('rules.vpl: kept with its state: ManyCards; changed, lost state: CardTesting\n'));
   save((text) => `${text}\nstrem X\n`);
   await dev.until(({ stdout }) => stdout.includes('unexpected `strem`') && stdout.includes('the program before goes on\n'));
   const alerts = dev.stdout.split('CardTesting {').length;

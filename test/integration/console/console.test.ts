@@ -14,7 +14,9 @@ import { hasChromium, launch, openTab, type Tab } from './browser.ts';
 import { focusedText, goTo, isFocusInMain, keepKey, overflow, unnamed, unreadable } from './in-page.mjs';
 import { deadPlaces, oddPlaces } from './odd-places.ts';
 
-const key = 'the-key-of-the-console';
+/** With signs that no subprotocol has. */
+const key = 'the-key-of-the-console/+==';
+const keyInUrl = 'the-key-of-the-console';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 const hot = `event Reading:
@@ -97,13 +99,17 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     await page.getByLabel('API key').fill('not-the-key');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByText('Nobody has this key.').waitFor();
+    await page.getByLabel('API key').fill(`${key}\u200b`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('This cannot be a key').waitFor();
+    expect(await page.getByText(/Nobody has this key|Connection lost/).count()).toBe(0);
     await page.getByLabel('API key').fill(key);
     await page.keyboard.press('Enter');
     await heading(page, 'Overview').waitFor();
     await page.reload();
     await heading(page, 'Overview').waitFor();
     expect(await page.getByLabel('API key').count()).toBe(0);
-    expect(urls.filter((url) => url.includes(key) || url.includes('not-the-key'))).toEqual([]);
+    expect(urls.filter((url) => url.includes(keyInUrl) || url.includes('not-the-key'))).toEqual([]);
     expect(problems).toEqual([]);
     await page.getByRole('button', { name: 'Forget the key' }).click();
     await page.getByLabel('API key').waitFor();
@@ -123,6 +129,10 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
       .fill('@0s Reading { sensor: "a", value: 20.5 }\n@5s Reading { sensor: "b", value: 31.5 }\n');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('2 events taken, 1 alert.').waitFor();
+    await page.getByLabel(/^Events, one a line/).fill('Reading { sensor: "a", value: 31.5 }\n'.repeat(1_100));
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('1,100 events taken, 1,100 alerts.').waitFor();
+    await page.getByText('100 alerts came too fast').waitFor();
     await page.getByRole('button', { name: 'Deploy' }).click();
     await heading(page, 'made here').waitFor();
     await page.getByRole('link', { name: 'Live alerts' }).click();
@@ -133,7 +143,17 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     await heading(page, 'Hot').waitFor();
     expect(await page.getByRole('row', { name: 'value 41.5' }).count()).toBe(1);
     expect(problems).toEqual([]);
-    expect(urls.filter((url) => url.includes(key))).toEqual([]);
+    expect(urls.filter((url) => url.includes(keyInUrl))).toEqual([]);
+  });
+
+  it('tries a program with what it imports', async () => {
+    const source = `import "limits.vpl"\n${hot.replace('30', 'LIMIT')}`;
+    const files = { 'limits.vpl': 'const LIMIT = 30\n' };
+    const { id } = await api('POST', '/pipelines', { name: 'with imports', source, files });
+    const { page } = await open(`/pipelines/${id}/edit`);
+    await page.getByLabel(/^Events, one a line/).fill('Reading { sensor: "a", value: 31.5 }\n');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('1 event taken, 1 alert.').waitFor();
   });
 
   it('puts problems first, and leads from a breaker that is open to dead letters that are sent again', async () => {
@@ -204,6 +224,18 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Reload, and lose that state' }).click();
     await page.getByText('Version 3 runs.').waitFor();
     expect(await api('GET', `/pipelines/${id}`)).toMatchObject({ version: 3, source: rising.replace('+ 10', '+ 20') });
+  });
+
+  it('warns of no loss where a reload loses nothing', async () => {
+    const id = await deploy('refined', hot);
+    const { page } = await open(`/pipelines/${id}/edit`);
+    await write(page, hot.replace('> 30', '> 40'));
+    await page.getByRole('button', { name: 'What would it change?' }).click();
+    await page.getByText('mean something else, and lose no state: Hot').waitFor();
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await page.getByText('Version 2 runs.').waitFor();
+    await page.goto(`${server.url}/console#/pipelines/${id}/program`);
+    await page.getByRole('row', { name: /^2 .*Hot/ }).waitFor();
   });
 
   it('says when the server is away, and goes on by itself when it is back', async () => {

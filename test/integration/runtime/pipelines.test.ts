@@ -288,6 +288,23 @@ describe('pipelines', () => {
       expect(under.runtime.pipelines.get(TENANT, id).version).toBe(1);
     });
 
+    it('takes a program that loses no state, whatever else changes in it, when state is wanted', async () => {
+      const filtered = (least: number): string =>
+        `${spending.replace('.emit(', `.where(n > ${least})\n    .emit(`)}\n${large.replace('100', `${100 + least}`)}`;
+      const id = await under.deploy(filtered(0), 'refined');
+      await under.inject(id, [tx('a', 1), tx('a', 2)]);
+      const report = await under.runtime.pipelines.reload(TENANT, id, { source: filtered(1), acceptReset: false });
+      expect(report).toMatchObject({ reloaded: true, changed: ['Spent', 'Large'], reset: [], lostState: [] });
+      const { checkpointJson } = await under.runtime.pipelines.checkpoint(TENANT, id);
+      expect(outputTexts(await under.inject(id, tx('a', 3)))).toEqual(['Spent {"user":"a","n":3,"sum":6}']);
+      const next = await under.deploy(filtered(2), 'refined further');
+      expect(await under.runtime.pipelines.restore(TENANT, next, bytesOf(checkpointJson))).toMatchObject({
+        preserved: ['Spent', 'Large'],
+        reset: [],
+      });
+      expect(outputTexts(await under.inject(next, tx('a', 3)))).toEqual(['Spent {"user":"a","n":3,"sum":6}']);
+    });
+
     it('loses no event while it is reloaded under load', async () => {
       const id = await under.deploy(spending, 'busy');
       const answers = [];

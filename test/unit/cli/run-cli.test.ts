@@ -56,6 +56,12 @@ describe('cep', () => {
     [['dlq', 'ls', 'x', '-n', '2000'], "error: --limit: expected a whole number from 1 to 1000, found '2000'\n"],
     [['dev', 'cli', '--port', '70000'], "error: --port: expected a whole number from 0 to 65535, found '70000'\n"],
     [['demo', '--metrics-port', '70000'], "error: --metrics-port: expected a whole number from 0 to 65535, found '70000'\n"],
+    [
+      ['generate', 'fraud', '-n', '-5'],
+      "error: -n: expected a value, found '-5'\n  hint: a value that begins with a dash is joined on: -n=-5\n",
+    ],
+    [['generate', 'fraud', '-n=-5'], "error: --count: expected a whole number, at least 0, found '-5'\n"],
+    [['generate', 'fraud', '--count'], 'error: --count: expected a value\n'],
     [['raft', 'add', '4'], 'error: too few arguments, expected <ID> <URL>\n  hint: cep raft add --help\n'],
     [['config-gen', 'x'], "error: 'x' is one argument too many\n  hint: cep config-gen --help\n"],
     [['config'], 'error: incomplete command\n  hint: cep config show --help\n'],
@@ -74,6 +80,11 @@ describe('cep', () => {
   });
 });
 
+it('names the files that a command takes, whether it needs one or not', async () => {
+  expect((await cep(['test', '--help'])).stdout).toContain('Usage: cep test [<FILE> ...] [options]\n');
+  expect((await cep(['check', '--help'])).stdout).toContain('Usage: cep check <FILE> ... [options]\n');
+});
+
 describe('the table of commands', () => {
   it.each(commands.map(({ words, load }) => [words, load] as const))('names "%s" as its class does', async (words, load) => {
     const { paths, usage } = await load();
@@ -81,5 +92,16 @@ describe('the table of commands', () => {
     expect(usage?.category).toBeTruthy();
     expect(usage?.description).toBeTruthy();
     expect(usage?.examples?.length).toBeGreaterThan(0);
+  });
+
+  it.each(commands.map(({ words, load }) => [words, load] as const))('explains "%s" when its help is asked for', async (words, load) => {
+    const description = (await load()).usage?.description ?? '';
+    for (const args of [
+      [...words.split(' '), '--help'],
+      ['help', ...words.split(' ')],
+    ]) {
+      const { exitCode, stdout } = await cep(args);
+      expect([exitCode, stdout.split('\n')[0]]).toEqual([0, description]);
+    }
   });
 });

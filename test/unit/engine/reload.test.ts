@@ -39,7 +39,7 @@ it('keeps windows and runs of streams that did not change, whatever stands aroun
   program.push(1, 1);
   const report = program.reload(`# moved and joined by another\n${EVENTS}stream All = A.emit(v: v)\n\n${PAIRS}${COUNTED}`);
   program.push(3, 2);
-  expect(report).toEqual({ preserved: ['Pairs', 'Counted'], changed: [], reset: [], added: ['All'], removed: [] });
+  expect(report).toEqual({ preserved: ['Pairs', 'Counted'], changed: [], reset: [], lostState: [], added: ['All'], removed: [] });
   expect(program.seen()).toEqual(['All {"v":3}', 'Pairs {"from":2,"to":3}', 'Pairs {"from":1,"to":3}', 'Counted {"total":6}']);
 });
 
@@ -74,7 +74,7 @@ it('keeps the counts of rules that a loop makes, and goes on', () => {
   program.push(2, 0);
   const before = structuredClone(names.map(program.counts));
   const report = program.reload(`${RULES}\nstream One = A.where(v > 2.0).emit(v: v)\n`);
-  expect(report).toEqual({ preserved: names, changed: [], reset: [], added: ['One'], removed: [] });
+  expect(report).toEqual({ preserved: names, changed: [], reset: [], lostState: [], added: ['One'], removed: [] });
   expect(names.map(program.counts)).toEqual(before);
   program.push(3, 1);
   expect(names.map((name) => program.counts(name)?.eventsOut)).toEqual(names.map(() => 2));

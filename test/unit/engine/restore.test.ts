@@ -46,7 +46,7 @@ describe('restore', () => {
     push(before, 5, 2, 1);
     push(before, 12, 1, 0);
     const after = start(plan({ streams, bindings }));
-    expect(moveTo(before, after)).toEqual({ preserved: ['W', 'D'], changed: [], reset: [], added: [], removed: [] });
+    expect(moveTo(before, after)).toEqual({ preserved: ['W', 'D'], changed: [], reset: [], lostState: [], added: [], removed: [] });
     for (const run of [before, after]) {
       push(run, 13, 5, 1);
       push(run, 27, 1, 0);
@@ -63,7 +63,7 @@ describe('restore', () => {
     const before = start(program('S', { operators: [where(binary(field('v'), '>', constant(0))), limited(2), emit('S')] }));
     before.push('X', 1, { v: 1 });
     const after = start(program('S', { operators: [where(binary(field('v'), '>', constant(5))), limited(2), emit('S')] }));
-    expect(moveTo(before, after)).toMatchObject({ preserved: [], changed: ['S'], reset: [] });
+    expect(moveTo(before, after)).toMatchObject({ preserved: [], changed: ['S'], reset: [], lostState: [] });
     after.push('X', 2, { v: 9 });
     after.push('X', 3, { v: 9 });
     expect(after.outputs).toEqual(['S@2 {"v":9}']);
@@ -73,7 +73,7 @@ describe('restore', () => {
     const before = start(program('S', { operators: [limited(1), emit('S')] }));
     before.push('X', 1);
     const after = start(program('S', { operators: [limited(2), emit('S')] }));
-    expect(moveTo(before, after)).toMatchObject({ changed: [], reset: ['S'] });
+    expect(moveTo(before, after)).toMatchObject({ changed: [], reset: ['S'], lostState: ['S'] });
     after.push('X', 2);
     after.push('X', 3);
     expect(after.outputs).toHaveLength(2);
@@ -87,9 +87,23 @@ describe('restore', () => {
     const before = start(program('S', byKey('a')));
     before.push('X', 1, { a: 1 });
     const after = start(program('S', byKey('b')));
-    expect(moveTo(before, after)).toMatchObject({ reset: ['S'] });
+    expect(moveTo(before, after)).toMatchObject({ reset: ['S'], lostState: ['S'] });
     after.push('X', 2, { b: 1 });
     expect(after.outputs).toHaveLength(1);
+  });
+
+  it('says that a part of the state is lost, and that nothing is where there was none', () => {
+    const both = (withinMs: number) =>
+      program('S', { operators: [limited(2), operator({ kind: 'dedupe', key: field('v'), withinMs }), emit('S')] });
+    expect(moveTo(start(both(5)), start(both(6)))).toMatchObject({ changed: ['S'], reset: [], lostState: ['S'] });
+    const one = (value: number, key: string): Plan =>
+      program('S', {
+        operators: [where(binary(field('v'), '>', constant(value))), emit('S')],
+        partition: { keys: [{ name: key, value: field(key) }] },
+      });
+    expect(moveTo(start(one(0, 'a')), start(one(1, 'a')))).toMatchObject({ changed: ['S'], reset: [], lostState: [] });
+    expect(moveTo(start(one(0, 'a')), start(one(0, 'b')))).toMatchObject({ changed: [], reset: ['S'], lostState: [] });
+    expect(moveTo(start(both(5)), start(program('S', { operators: [emit('S')] })))).toMatchObject({ reset: ['S'], lostState: ['S'] });
   });
 
   it('names streams that came and went', () => {
@@ -98,6 +112,7 @@ describe('restore', () => {
       preserved: [],
       changed: [],
       reset: [],
+      lostState: [],
       added: ['New'],
       removed: ['Old'],
     });

@@ -186,7 +186,7 @@ class FakePipelines implements Pipelines {
   }
 
   counts() {
-    return { pipelines: [], total: 0 };
+    return [];
   }
 
   connectors() {
@@ -231,6 +231,7 @@ class FakePipelines implements Pipelines {
       preserved: after.filter((name) => before.includes(name)),
       reset: [],
       changed: [],
+      lostState: [],
       warnings: [],
     };
     if (removed.length > 0 && !acceptReset) throw new CepError('state_would_reset', 'state would be lost', { details: report });

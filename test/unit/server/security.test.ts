@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { keyProtocolOf } from '../../../shared/http/key-protocol.ts';
 import { isLoopback } from '../../../shared/http/listen.ts';
 import { Origins } from '../../../shared/http/origins.ts';
 import { addressGroup, presentedKey, selectProtocol, traceOf } from '../../../shared/http/request-identity.ts';
@@ -36,6 +37,7 @@ describe('a redactor', () => {
     ['/ws?api_key=abc123&x=1', '/ws?api_key=[REDACTED]&x=1'],
     ['authorization: Bearer abc.def', 'authorization: Bearer [REDACTED]'],
     ['cep.v1, cep-auth.abc-def', 'cep.v1, cep-auth.[REDACTED]'],
+    ['cep.v1, cep-auth-base64url.YWIv_-', 'cep.v1, cep-auth-base64url.[REDACTED]'],
     ['redis://:pw@host redis://u:p%40w@host', 'redis://:[REDACTED]@host redis://u:[REDACTED]@host'],
   ])('knows the places where secrets stand: %s', (text, shown) => {
     expect(new Redactor().redact(text)).toBe(shown);
@@ -120,6 +122,19 @@ describe('the key of a request', () => {
     expect(presentedKey({}, {}, everywhere)).toBeUndefined();
   });
 
+  it.each(['k', 'a-b.c_d', 'ab/cd==xyz9', 'a=', '"(,;)"', 'cep-auth.k', '~~~???>>>'])('%j can be given as a subprotocol', (key) => {
+    const protocol = keyProtocolOf(key);
+    expect(protocol).toMatch(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/);
+    expect(presentedKey({ 'sec-websocket-protocol': `cep.v1, ${protocol}` }, {}, everywhere)).toBe(key);
+  });
+
+  it.each(['cep-auth.', 'cep-auth-base64url.', 'cep-auth-base64url.*', 'cep-auth-base64.aw'])(
+    'is not in the subprotocol %j',
+    (protocol) => {
+      expect(presentedKey({ 'sec-websocket-protocol': protocol }, {}, everywhere)).toBeUndefined();
+    },
+  );
+
   it('is not looked for where it may not stand', () => {
     const places = { inQuery: false, inProtocol: false };
     expect(presentedKey({ 'sec-websocket-protocol': 'cep-auth.4' }, { api_key: '3' }, places)).toBeUndefined();
@@ -128,6 +143,7 @@ describe('the key of a request', () => {
   it.each([
     [['cep.v1', 'cep-auth.k'], 'cep.v1'],
     [['cep-auth.k'], 'cep-auth.k'],
+    [['cep-auth-base64url.aw'], 'cep-auth-base64url.aw'],
     [['other'], false],
     [[], false],
   ])('of the protocols %o selects %o', (offered, selected) => {

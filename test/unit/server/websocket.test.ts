@@ -284,6 +284,14 @@ describe('opening a WebSocket', () => {
     expect(client.socket.protocol).toBe(protocols[0] ?? '');
   });
 
+  it('takes a key that is no subprotocol in base64url', async () => {
+    const key = 'ab/cd==xyz9';
+    const server = await fakeServer({ apiKey: key });
+    const url = `${(await server.listen()).replace('http', 'ws')}/ws`;
+    expect((await Client.open(url, ['cep.v1', 'cep-auth-base64url.YWIvY2Q9PXh5ejk'])).socket.protocol).toBe('cep.v1');
+    await expect(Client.open(url, ['cep.v1', 'cep-auth-base64url.YWIvY2Q9PXh5ejg'])).rejects.toThrow('HTTP 401');
+  });
+
   it.each([
     ['no key', '', []],
     ['a wrong key', '?api_key=wrong', []],

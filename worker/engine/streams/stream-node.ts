@@ -44,8 +44,13 @@ const RUN_DROP_REASONS: ReadonlySet<string> = new Set(runDropReasons);
 /** `basis`: what all state of the stream depends on. `fingerprint`: of what the state of its source depends on. */
 export const savedStream = record({ basis: text, fingerprint: text, source: anyValue, chain: savedChain, counters: savedCounters });
 
-/** What became of a stream's state in a restore. */
-export type Restored = 'preserved' | 'changed' | 'reset';
+/** What became of a stream in a restore, and whether state of it was left behind. */
+export interface Restored {
+  readonly outcome: 'preserved' | 'changed' | 'reset';
+  readonly lostState: boolean;
+}
+
+export const preserved: Restored = { outcome: 'preserved', lostState: false };
 
 /** What the rows of a stream go through. */
 interface StreamParts {
@@ -245,7 +250,8 @@ export class StreamNode implements FusedNode {
   /** @throws DamagedState */
   load({ basis, fingerprint, source, chain, counters }: Saved<typeof savedStream>): Restored {
     this.#loadCounters(counters);
-    if (basis !== this.basis()) return 'reset';
+    const states = [source, ...chain.map(({ state }) => state)].filter((state) => state !== null).length;
+    if (basis !== this.basis()) return { outcome: 'reset', lostState: states > 0 };
     const parts = this.#parts;
     const isSameSource = fingerprint === parts.source.fingerprint;
     let kept = 0;
@@ -254,9 +260,8 @@ export class StreamNode implements FusedNode {
       kept++;
     }
     kept += parts.chain.load(chain);
-    if (isSameSource && this.#isSameChain(chain.map((one) => one.fingerprint))) return 'preserved';
-    const hadState = source !== null || chain.some(({ state }) => state !== null);
-    return hadState && kept === 0 ? 'reset' : 'changed';
+    if (isSameSource && this.#isSameChain(chain.map((one) => one.fingerprint))) return preserved;
+    return { outcome: states > 0 && kept === 0 ? 'reset' : 'changed', lostState: kept < states };
   }
 
   /** The counts of a stream that neither keeps anything nor means anything else. */

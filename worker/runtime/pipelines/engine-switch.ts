@@ -92,8 +92,14 @@ export class EngineSwitch {
       connect(record.definition.summary);
       void sources.start();
     }
-    const { preserved, reset, changed, added, counters } = reply;
-    return { pipelineId, eventsRestored: counters['events_processed'] ?? 0, preserved, reset: [...reset, ...changed, ...added] };
+    const { preserved, reset, changed, lostState, added, counters } = reply;
+    const keptAll = [...changed, ...reset].filter((name) => !lostState.includes(name));
+    return {
+      pipelineId,
+      eventsRestored: counters['events_processed'] ?? 0,
+      preserved: [...preserved, ...keptAll],
+      reset: [...lostState, ...added],
+    };
   }
 
   /** The program has been checked. */
@@ -113,7 +119,7 @@ export class EngineSwitch {
         })),
       (given) => {
         if (dryRun) return {};
-        if (!acceptReset && given.reset.length + given.changed.length > 0) return { refusal: wouldReset(reportOf(given, false)) };
+        if (!acceptReset && given.lostState.length > 0) return { refusal: wouldReset(reportOf(given, false)) };
         return { change: { program: program.text, summary: given.summary, version: record.definition.version + 1, updatedAt: Date.now() } };
       },
     );
@@ -202,8 +208,8 @@ export class EngineSwitch {
   }
 }
 
-function reportOf({ added, removed, preserved, reset, changed }: SwitchReply, reloaded: boolean): ProgramReport {
-  return { reloaded, added, removed, preserved, reset, changed };
+function reportOf({ added, removed, preserved, reset, changed, lostState }: SwitchReply, reloaded: boolean): ProgramReport {
+  return { reloaded, added, removed, preserved, reset, changed, lostState };
 }
 
 /** A checkpoint may have come from anywhere: what it says of sources that the program does not have is not kept. */
@@ -213,8 +219,7 @@ function ownPositions(positions: SourcePositions, { sources }: ProgramSummary): 
 }
 
 function wouldReset(report: ProgramReport): CepError {
-  const streams = [...report.reset, ...report.changed].join(', ');
-  return new CepError('state_would_reset', `these streams would lose state: ${streams}`, {
+  return new CepError('state_would_reset', `these streams would lose state: ${report.lostState.join(', ')}`, {
     hint: 'repeat the request with accept_reset, or keep their operators as they are',
     details: report,
   });

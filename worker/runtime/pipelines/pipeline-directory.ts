@@ -248,9 +248,8 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return { pipelines: own.slice(offset, offset + limit).map((pipeline) => pipeline.view()), total: own.length };
   }
 
-  counts(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly PipelineCounts[]; readonly total: number } {
-    const own = this.#of(tenant);
-    return { pipelines: own.slice(offset, offset + limit).map(({ counts }) => counts), total: own.length };
+  counts(tenant: string): readonly PipelineCounts[] {
+    return this.#of(tenant).map(({ counts }) => counts);
   }
 
   connectors(tenant: string): readonly PipelineConnector[] {

@@ -226,6 +226,7 @@ export interface SwitchReply {
   readonly preserved: readonly string[];
   readonly reset: readonly string[];
   readonly changed: readonly string[];
+  readonly lostState: readonly string[];
   /** The state of the new engine. */
   readonly state: Uint8Array;
   /** Of a restored document. */

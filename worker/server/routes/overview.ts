@@ -25,9 +25,14 @@ export function overviewRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       success: { 200: tenantMetricsSchema },
       errors: ['invalid_limit', 'invalid_offset'],
       handle: ({ caller, query }) => {
-        const { pipelines: entries, total } = pipelines.counts(caller.tenantId, query);
-        const shown = entries.map(countsWire);
-        return { time: Date.now(), totals: totalsWire(shown), pipelines: shown, ...pageFacts({ total, ...query }) };
+        const all = pipelines.counts(caller.tenantId);
+        const page = all.slice(query.offset, query.offset + query.limit);
+        return {
+          time: Date.now(),
+          totals: totalsWire(all),
+          pipelines: page.map(countsWire),
+          ...pageFacts({ total: all.length, ...query }),
+        };
       },
     }),
     apiRoute({
@@ -38,11 +43,12 @@ export function overviewRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       tag,
       access: 'key',
       isPaced: true,
-      query: { limit: limitParameter, offset: offsetParameter },
+      query: { limit: limitParameter, offset: offsetParameter, pipeline_id: textParameter('Only those of this pipeline.') },
       success: { 200: connectorListSchema },
-      errors: ['invalid_limit', 'invalid_offset'],
-      handle: ({ caller, query }) => {
-        const all = pipelines.connectors(caller.tenantId);
+      errors: ['pipeline_not_found', 'invalid_limit', 'invalid_offset'],
+      handle: ({ caller: { tenantId }, query: { pipeline_id: id, ...query } }) => {
+        const known = id === undefined ? undefined : pipelines.get(tenantId, id).id;
+        const all = pipelines.connectors(tenantId).filter(({ pipelineId }) => known === undefined || pipelineId === known);
         const page = all.slice(query.offset, query.offset + query.limit);
         return { connectors: page.map(connectorWire), ...pageFacts({ total: all.length, ...query }) };
       },

@@ -22,7 +22,8 @@ export function webSocketRoute(runtime: Runtime, connections: StreamClients<Conn
     method: 'GET',
     path: '/ws',
     operation: 'openWebSocket',
-    summary: 'Open a WebSocket (subprotocol cep.v1; the key may stand in a subprotocol cep-auth.<key>)',
+    summary:
+      'Open a WebSocket (subprotocol cep.v1; the key may stand in a subprotocol cep-auth.<key>, or cep-auth-base64url.<key in base64url>)',
     tag: 'events',
     access: 'key',
     keyInQuery: true,

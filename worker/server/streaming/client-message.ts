@@ -2,10 +2,11 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import { clientMessages } from '../../../shared/protocol/websocket.ts';
+import type { SentProgram } from '../../runtime/programs/sent-program.ts';
 
 /** A message of a client. Events stay bytes: they are read by the engine's thread. */
 export type ClientMessage =
-  | { readonly type: 'load'; readonly source: string }
+  | { readonly type: 'load'; readonly program: SentProgram }
   /** `body` is the object under `data`; `eventType` is for the answer, empty when it cannot be told. */
   | { readonly type: 'event'; readonly eventType: string; readonly body: Buffer }
   /** `body` is `{"events": [..]}`. */
@@ -27,7 +28,7 @@ export function readMessage(bytes: Buffer): ClientMessage {
   const message = parse(bytes);
   switch (message['type']) {
     case 'load':
-      return { type: 'load', source: textMember(message, 'source') };
+      return { type: 'load', program: programOf(message) };
     case 'event':
       return eventMessage(message, bytes);
     case 'events': {
@@ -87,6 +88,23 @@ function eventMessage(message: Readonly<Record<string, unknown>>, bytes: Buffer)
 /** The value of a member as it was written: read and written again, `1e400` would be `null`. Of a message that is an object. */
 function memberText(bytes: Buffer, name: string): string | undefined {
   return membersIn(bytes.toString('utf8')).get(name);
+}
+
+/** The program with what it imports, as requests send it. */
+function programOf(message: Readonly<Record<string, unknown>>): SentProgram {
+  const { files, path } = message;
+  return {
+    source: textMember(message, 'source'),
+    ...(files === undefined ? {} : { files: textsMember(message, 'files') }),
+    ...(path === undefined ? {} : { path: textMember(message, 'path') }),
+  };
+}
+
+function textsMember(message: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, string>> {
+  const value = message[name];
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (isObject && Object.values(value).every((text) => typeof text === 'string')) return value as Record<string, string>;
+  throw new CepError('validation_error', `${String(message['type'])}: expected texts by path in the member '${name}'`);
 }
 
 function textMember(message: Readonly<Record<string, unknown>>, name: string): string {

@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { toCepError } from '../../../shared/http/error-envelope.ts';
 import type { ServerMessage } from '../../../shared/protocol/websocket.ts';
+import type { SentProgram } from '../../runtime/programs/sent-program.ts';
 import type { Deployed, Pipelines } from '../../runtime/service.ts';
 import { problemWire } from '../routes/events.ts';
 import { diagnosticWire, eventNotesWire } from '../wire.ts';
@@ -32,11 +33,11 @@ export class ConnectionProgram {
   }
 
   /** Puts a program in the place of the one before; one with errors leaves that running. */
-  async load(source: string): Promise<ServerMessage> {
+  async load(program: SentProgram): Promise<ServerMessage> {
     const { pipelines, tenantId, feed } = this.#options;
     try {
       const replaces = this.#loaded === undefined ? {} : { replaces: this.#loaded.pipeline.id };
-      const deployed = await pipelines.deploy(tenantId, { name: 'websocket', source, ephemeral: true, ...replaces });
+      const deployed = await pipelines.deploy(tenantId, { name: 'websocket', ...program, ephemeral: true, ...replaces });
       await this.unload();
       this.#loaded = { ...deployed, feed: feed(deployed.pipeline.id) };
       const { streams, warnings } = deployed;

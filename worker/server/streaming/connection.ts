@@ -131,7 +131,7 @@ export class Connection {
     if (message instanceof CepError) throw message;
     switch (message.type) {
       case 'load':
-        return this.#program.load(message.source);
+        return this.#program.load(message.program);
       case 'event':
       case 'events':
         return this.#program.inject(message);

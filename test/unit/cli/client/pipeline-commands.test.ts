@@ -272,6 +272,12 @@ describe('cep reload', () => {
     expect(body()).toMatchObject({ dry_run: false, accept_reset: true, source: expect.stringContaining('stream Many') });
   });
 
+  it('marks the streams that lose state', async () => {
+    server.on('POST /api/v1/pipelines/p_1/reload', { json: { ...plan, changed: ['Many', 'Few'], lost_state: ['Few', 'D'] } });
+    const { stdout } = await server.cep(['reload', 'rules', file]);
+    expect(stdout).toContain('  changed:   Many, Few (loses state)\n  reset:     D (loses state)\n');
+  });
+
   it('sends what the program imports', async () => {
     folder.write('level.vpl', 'const LEVEL = 3\n');
     const main = folder.write('levels.vpl', 'import "level.vpl"\n');

@@ -124,6 +124,21 @@ describe('cep dlq', () => {
     expect(asked()).toEqual(chosen);
   });
 
+  it('are none of a connector that the pipeline does not have, which ends with 4', async () => {
+    const node = (label: string, type: string) => ({ id: `${type}:${label}`, label, node_type: type, config: {} });
+    server.on(`GET ${path}/dlq`, { json: { entries: [], total: 0 } });
+    server.on(`POST ${path}/dlq/replay`, { json: { replayed: 0, failed: 0 } });
+    server.on(`DELETE ${path}/dlq`, { json: { cleared: 0 } });
+    server.on(`GET ${path}/topology`, { json: { nodes: [node('Out', 'sink'), node('In', 'source')], edges: [] } });
+    const problem = "error: the pipeline has no connector 'Outt', and no dead letter of one\n  hint: did you mean 'Out'?\n";
+    for (const word of ['ls', 'replay', 'discard']) {
+      expect(await server.cep(['dlq', word, 'rules', '--connector', 'Outt'])).toEqual({ exitCode: 4, stdout: '', stderr: problem });
+      for (const known of ['In', 'on_error']) {
+        expect(await server.cep(['dlq', word, 'rules', '--connector', known])).toMatchObject({ exitCode: 0, stderr: '' });
+      }
+    }
+  });
+
   it('shows one whole, and ends with 1 when there is none', async () => {
     server.on(`GET ${path}/dlq`, { json: { entries: [letter], total: 1 } }, { json: { entries: [], total: 0 } });
     const { stdout } = await server.cep(['dlq', 'show', 'rules', 'p_1-7-0']);

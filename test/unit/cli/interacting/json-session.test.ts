@@ -42,7 +42,7 @@ it('keeps what streams remember when a program is loaded anew, and says so', asy
   await session.ask({ cmd: 'load_vpl', vpl: event + pairs }, 'loaded');
   await session.ask(inject(1), 'injected');
   expect(await session.ask({ cmd: 'append_vpl', vpl: 'stream All = A.emit()\n' }, 'loaded')).toMatchObject({
-    ...{ streams: ['Pairs', 'All'], added: ['All'], removed: [], preserved: ['Pairs'], reset: [] },
+    ...{ streams: ['Pairs', 'All'], added: ['All'], removed: [], preserved: ['Pairs'], reset: [], lost_state: [] },
   });
   expect(await session.ask({ cmd: 'set_trace', enabled: true }, 'ok')).toEqual({ type: 'ok', cmd: 'set_trace' });
   await session.ask(inject(2), 'injected');

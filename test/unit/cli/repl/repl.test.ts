@@ -40,7 +40,7 @@ it('keeps what streams remember when the program grows, and says what it kept', 
 it('puts a declaration in the place of the one with the same name', async () => {
   const changed = await type(...declared, 'stream S = A.where(x > 0).emit(x: x)', ':event A { x: 1 }', ':source');
   expect(changed).toBe(
-    'ok, 0 streams\nadded: S\nchanged, begins anew: S\n[now] S { x: 1 }\nevent A:\n    x: int\n\nstream S = A.where(x > 0).emit(x: x)\n',
+    'ok, 0 streams\nadded: S\nchanged: S\n[now] S { x: 1 }\nevent A:\n    x: int\n\nstream S = A.where(x > 0).emit(x: x)\n',
   );
 });
 
