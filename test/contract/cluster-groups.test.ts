@@ -346,7 +346,10 @@ describe('events from outside', () => {
     for (const [body, field] of wrong) {
       expect([body, await coordinator.post(`${groupsPath}/fraud/inject`, body)]).toMatchObject([
         body,
-        { status: 400, body: { code: 'invalid_event', error: expect.stringMatching(`^(${field}: )?found |^it is wrong$`), details: { field } } },
+        {
+          status: 400,
+          body: { code: 'invalid_event', error: expect.stringMatching(`^(${field}: )?found |^it is wrong$`), details: { field } },
+        },
       ]);
     }
     const named = await coordinator.post(`${groupsPath}/fraud/inject`, { ...event, pipeline: 5 });
