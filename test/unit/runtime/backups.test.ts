@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backup } from '../../../worker/runtime/service.ts';
 import { makeBackup } from '../../../worker/runtime/storage/backups.ts';
 
@@ -10,7 +11,17 @@ describe('a backup', () => {
   beforeEach(() => {
     stateDir = mkdtempSync(join(tmpdir(), 'cep-backups-'));
   });
-  afterEach(() => rmSync(stateDir, { recursive: true }));
+  afterEach(() => {
+    vi.restoreAllMocks();
+    rmSync(stateDir, { recursive: true });
+  });
+
+  /** Of all open files. */
+  async function handlePrototype(): Promise<FileHandle> {
+    const handle = await open(stateDir, 'r');
+    await handle.close();
+    return Object.getPrototypeOf(handle) as FileHandle;
+  }
 
   const at = new Date('2026-01-31T10:00:00.000Z');
   const copyTo = async (folder: string): Promise<void> => {
@@ -32,6 +43,23 @@ describe('a backup', () => {
       [join(stateDir, 'backups/2027-01-01T00-00-00.001Z')],
     ]);
     expect(made.map(({ path }) => existsSync(path))).toEqual([true, true]);
+  });
+
+  it('is on disk before an older one goes', async () => {
+    const older = '2025-01-01T00-00-00.000Z';
+    there(older);
+    const prototype = await handlePrototype();
+    const { sync } = prototype;
+    const synced: { readonly ino: number; readonly isBefore: boolean }[] = [];
+    vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      await sync.call(this);
+      synced.push({ ino: (await this.stat()).ino, isBefore: existsSync(join(stateDir, 'backups', older)) });
+    });
+    const { path, removed } = await backUp(1);
+    expect(removed).toEqual([join(stateDir, 'backups', older)]);
+    const parts = ['', ...readdirSync(path, { recursive: true, encoding: 'utf8' })].map((name) => statSync(join(path, name)).ino);
+    expect(synced.map(({ ino }) => ino)).toEqual(expect.arrayContaining([...parts, statSync(join(stateDir, 'backups')).ino]));
+    expect(synced.every(({ isBefore }) => isBefore)).toBe(true);
   });
 
   it('stays beside names that no later one can follow', async () => {

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
+import { closing, syncFolder } from '../../../shared/files/durable-files.ts';
 import type { Backup } from '../service.ts';
 import { reasonOf } from './state-directory.ts';
 
@@ -21,7 +22,7 @@ export interface BackupPlan {
   readonly copyTo: (folder: string) => Promise<void>;
 }
 
-/** Makes a copy, and then removes those that are too many: older ones stay until it is complete. @throws CepError `storage_unavailable`; nothing of the copy is left then */
+/** Makes a copy, and then removes those that are too many: older ones stay until it is complete and on disk. @throws CepError `storage_unavailable`; nothing of the copy is left then */
 export async function makeBackup({ stateDir, at, keep, copyTo }: BackupPlan): Promise<Backup> {
   const folder = join(stateDir, FOLDER);
   const path = join(folder, nameAfter(await ours(folder), at.getTime()));
@@ -31,7 +32,9 @@ export async function makeBackup({ stateDir, at, keep, copyTo }: BackupPlan): Pr
     await mkdir(unfinished, { mode: 0o700 });
     await copyTo(unfinished);
     const bytes = await bytesIn(unfinished);
+    await syncAll(unfinished);
     await rename(unfinished, path);
+    for (const each of [folder, stateDir]) await syncFolder(each);
     return { path, bytes, removed: await removeOldest(folder, basename(path), keep) };
   } catch (cause) {
     await rm(unfinished, { recursive: true, force: true });
@@ -71,6 +74,16 @@ async function removeOldest(folder: string, made: string, keep: number): Promise
   const paths = older.slice(0, Math.max(0, older.length + 1 - keep)).map((name) => join(folder, name));
   for (const path of paths) await rm(path, { recursive: true, force: true });
   return paths;
+}
+
+/** Everything in a folder is on disk, and the folder itself. */
+async function syncAll(folder: string): Promise<void> {
+  for (const file of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, file.name);
+    if (file.isDirectory()) await syncAll(path);
+    else await closing(open(path, 'r'), (handle) => handle.sync());
+  }
+  await syncFolder(folder);
 }
 
 async function bytesIn(folder: string): Promise<number> {
