@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
@@ -46,6 +46,18 @@ describe('DurableStorage', () => {
     failOnce();
     await expect(storage.saveTenant(tenant('a', 'another'))).rejects.toMatchObject({ code: 'storage_unavailable' });
     expect(await kept()).toHaveLength(1);
+  });
+
+  it.each(['whole', 'damaged'])('changes nothing in a directory that another has open, with a store that is %s', async (how) => {
+    mkdirSync(join(stateDir, 'backups/2026-01-31T10-00-00.000Z.unfinished'), { recursive: true });
+    writeFileSync(join(stateDir, 'probe'), '');
+    chmodSync(join(stateDir, 'inventory'), 0o644);
+    if (how === 'damaged') writeFileSync(join(stateDir, 'store/CURRENT'), '');
+    const before = readdirSync(stateDir, { recursive: true, encoding: 'utf8' }).filter((name) => !/LOG/.test(name));
+    await expect(open()).rejects.toMatchObject({ code: 'io_error', message: expect.stringContaining('another process uses it') });
+    const after = readdirSync(stateDir, { recursive: true, encoding: 'utf8' }).filter((name) => !/LOG/.test(name));
+    expect(after.sort()).toEqual(before.sort());
+    expect(statSync(join(stateDir, 'inventory')).mode & 0o777).toBe(0o644);
   });
 
   it('leaves nothing of a new tenant that could not be listed', async () => {

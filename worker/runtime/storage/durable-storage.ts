@@ -11,8 +11,8 @@ import { damaged, lostState, reportDamage } from './damage.ts';
 import { EventLog, type LogGap, type SegmentLengths } from './event-log.ts';
 import { Inventory, type Listed, type ListedPipeline } from './inventory.ts';
 import type { LogFiles } from './log-files.ts';
-import { keepPrivate, prepareStateDirectory } from './state-directory.ts';
-import { StateStore, type StoredPipeline } from './state-store.ts';
+import { findStateDirectory, keepPrivate, prepareStateDirectory } from './state-directory.ts';
+import { type Database, StateStore, type StoredPipeline, takeDatabase } from './state-store.ts';
 import { StorageHealth } from './storage-health.ts';
 import { storeProblem } from './store-files.ts';
 
@@ -26,6 +26,7 @@ export interface DurableStorageOptions {
 
 /** Names in the state directory. */
 const INVENTORY = 'inventory';
+const STORE = 'store';
 /** Segments of the log that are left to the checkpoints that come anyway. */
 const NEWEST_SEGMENTS = 2;
 
@@ -67,14 +68,27 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   #lastSavedAt = performance.now();
 
   /** @throws CepError `io_error` */
-  static async open({ stateDir, report, logFiles, segmentBytes }: DurableStorageOptions): Promise<DurableStorage> {
+  static async open(options: DurableStorageOptions): Promise<DurableStorage> {
+    const { stateDir } = options;
+    await findStateDirectory(stateDir);
+    // Before anything is changed: who has it open is not to be disturbed.
+    const database = await takeDatabase(join(stateDir, STORE));
+    try {
+      return await DurableStorage.#open(options, database);
+    } catch (error) {
+      await database?.close();
+      throw error;
+    }
+  }
+
+  static async #open({ stateDir, report, logFiles, segmentBytes }: DurableStorageOptions, database?: Database): Promise<DurableStorage> {
     await prepareStateDirectory(stateDir);
     await removeUnfinishedBackups(stateDir);
     const health = new StorageHealth(stateDir, report);
     const onFailure = (cause: unknown): void => health.failed(cause);
     const inventory = await Inventory.open(join(stateDir, INVENTORY));
     await requireStore(stateDir, inventory);
-    const store = await StateStore.open(join(stateDir, 'store'), report);
+    const store = await StateStore.open(join(stateDir, STORE), report, database);
     inventory.onFailure = onFailure;
     store.onFailure = onFailure;
     health.recover = () => store.recover();
@@ -379,7 +393,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   async #copyTo(folder: string, copyLetters: BackupOptions['copyLetters']): Promise<void> {
     const before = this.#inventory.onDisk;
     await mkdir(join(folder, 'log'), { mode: 0o700 });
-    const segments = await this.#log.copyTo(join(folder, 'log'), () => this.#store.copyTo(join(folder, 'store')));
+    const segments = await this.#log.copyTo(join(folder, 'log'), () => this.#store.copyTo(join(folder, STORE)));
     // What went meanwhile may be gone from the copy, and is off the list by then.
     const after = this.#inventory.listed;
     const still = <T>(one: Readonly<Record<string, T>>, other: object): Record<string, T> =>
@@ -423,7 +437,7 @@ async function unlisted(isListed: boolean, changed: Promise<void>): Promise<void
 /** Opening a database that is gone would make a new one. @throws CepError `io_error` */
 async function requireStore(stateDir: string, { found, listed }: Inventory): Promise<void> {
   if (found !== 'whole') return;
-  const problem = await storeProblem(join(stateDir, 'store'));
+  const problem = await storeProblem(join(stateDir, STORE));
   if (problem === undefined || problem.hasData) return;
   throw damaged(stateDir, [`the database in 'store': ${problem.reason}`, ...missingOf(listed, { tenants: [], pipelines: [] })]);
 }

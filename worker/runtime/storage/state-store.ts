@@ -10,7 +10,7 @@ import { reportDamage } from './damage.ts';
 import { requireFormat, STATE_FORMAT } from './inventory.ts';
 import { isWhole, seal, unseal } from './sealed-value.ts';
 import { probe } from './state-directory.ts';
-import { droppedChanges, logBytes, putAside, storeProblem } from './store-files.ts';
+import { droppedChanges, isThere, logBytes, putAside, storeProblem } from './store-files.ts';
 
 /** Checkpoints kept of each pipeline: the newest, and the one to fall back to. */
 const CHECKPOINTS_KEPT = 2;
@@ -21,7 +21,7 @@ const SEQUENCES_RESERVED = 16_777_216;
 /** Room that it takes to open the database again, beside that for what its log holds. */
 const PROBE_BYTES_MIN = 65_536;
 
-type Database = Level<string, Uint8Array>;
+export type Database = Level<string, Uint8Array>;
 type Change = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array } | { readonly type: 'del'; readonly key: string };
 
 /** What a checkpoint has besides the state. The definition is in it too: where its own record cannot be read, this one serves. */
@@ -85,30 +85,16 @@ export class StateStore {
    * @throws CepError `io_error` when it cannot be opened, for example because another process has it open, or a later version wrote it;
    *   what is damaged is repaired as far as that goes, and `wasRepaired` says so
    */
-  static async open(folder: string, report: (report: RuntimeReport) => void): Promise<StateStore> {
+  static async open(folder: string, report: (report: RuntimeReport) => void, taken?: Database): Promise<StateStore> {
     try {
-      const { database, wasRepaired } = await openDatabase(folder, report);
+      const { database, wasRepaired } = await openDatabase(folder, report, taken);
       const store = new StateStore(database, { folder, report, wasRepaired });
       const format = (await store.#read<{ readonly format: number }>(FORMAT_KEY))?.head.format;
       requireFormat(format ?? 0, folder);
       store.#hasFormat = format !== undefined;
       return store;
     } catch (cause) {
-      if (cause instanceof CepError) throw cause;
-      const isLocked = causes(cause).some((error) => 'code' in error && error.code === 'LEVEL_LOCKED');
-      const reason = isLocked
-        ? 'another process uses it'
-        : causes(cause)
-            .map(({ message }) => message)
-            .join(': ');
-      throw new CepError('io_error', `the state in '${folder}' cannot be opened: ${reason}`, {
-        hint: isLocked
-          ? 'stop the other server, or give this one a state directory of its own'
-          : /no space/i.test(reason)
-            ? 'make room on its disk, and start again: what it holds is not lost'
-            : 'docs/operations/damaged-storage.md says what to do; nothing in it was changed',
-        cause,
-      });
+      throw cause instanceof CepError ? cause : notOpened(folder, cause);
     }
   }
 
@@ -459,17 +445,51 @@ function sealCheckpoint(checkpoint: PipelineCheckpoint, definition: PipelineDefi
   return seal({ ...rest, definition } satisfies CheckpointHead, state);
 }
 
+function isLocked(error: unknown): boolean {
+  return causes(error).some((one) => 'code' in one && one.code === 'LEVEL_LOCKED');
+}
+
+function notOpened(folder: string, cause: unknown): CepError {
+  const reason = isLocked(cause) ? 'another process uses it' : messageOf(cause);
+  return new CepError('io_error', `the state in '${folder}' cannot be opened: ${reason}`, {
+    hint: isLocked(cause)
+      ? 'stop the other server, or give this one a state directory of its own'
+      : /no space/i.test(reason)
+        ? 'make room on its disk, and start again: what it holds is not lost'
+        : 'docs/operations/damaged-storage.md says what to do; nothing in it was changed',
+    cause,
+  });
+}
+
+/**
+ * Opens a database that is there and whole, which nobody else can open then; to be given to `StateStore.open`. Undefined where there is none
+ * to open, and nobody has it open. @throws CepError `io_error` when another process has
+ */
+export async function takeDatabase(folder: string): Promise<Database | undefined> {
+  try {
+    if (!(await isThere(folder))) return undefined;
+    const problem = await storeProblem(folder);
+    // One that is damaged is locked before it is looked into, too.
+    const database = await openWhole(folder, { createIfMissing: false });
+    if (problem === undefined) return database;
+    await database.close();
+  } catch (error) {
+    if (isLocked(error)) throw notOpened(folder, error);
+  }
+  return undefined;
+}
+
 interface Opened {
   readonly database: Database;
   readonly wasRepaired: boolean;
 }
 
 /** A database that is damaged is put aside, and repaired as far as that goes; the checksums of the values and the inventory say what is left. */
-async function openDatabase(folder: string, report: (report: RuntimeReport) => void): Promise<Opened> {
-  const problem = await storeProblem(folder);
+async function openDatabase(folder: string, report: (report: RuntimeReport) => void, taken?: Database): Promise<Opened> {
+  const problem = taken === undefined ? await storeProblem(folder) : undefined;
   if (problem?.hasData) return repaired(folder, report, problem.reason);
   try {
-    const database = await openWhole(folder);
+    const database = taken ?? (await openWhole(folder));
     const dropped = await droppedChanges(folder);
     for (const line of dropped) reportDamage(report, 'State store has left out changes that it cannot read', { folder, reason: line });
     return { database, wasRepaired: dropped.length > 0 };
