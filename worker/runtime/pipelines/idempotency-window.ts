@@ -36,7 +36,7 @@ export class IdempotencyWindow<T> {
    * @throws CepError `idempotency_conflict` when it came with another digest
    */
   find(key: string, digest: string, now: number): Promise<T> | undefined {
-    this.#forget(now);
+    this.forget(now);
     const known = this.#answers.get(key);
     if (known === undefined) return undefined;
     if (known.digest !== digest) {
@@ -83,7 +83,8 @@ export class IdempotencyWindow<T> {
     return this.#answers.get(key)?.isKept ?? false;
   }
 
-  save(): SavedAnswer<T>[] {
+  save(now: number): SavedAnswer<T>[] {
+    this.forget(now);
     return [...this.#answers].flatMap(([key, { digest, at, known }]) => (known === undefined ? [] : [[key, digest, at, known] as const]));
   }
 
@@ -116,7 +117,8 @@ export class IdempotencyWindow<T> {
     this.#bytes -= entry.size;
   }
 
-  #forget(now: number): void {
+  /** What is too old, or too much; to be called from time to time. */
+  forget(now: number): void {
     for (const [key, entry] of this.#answers) {
       const isOver = this.#answers.size > limits.idempotencyAnswersMax || this.#bytes > limits.idempotencyBytesMax;
       if (!isOver && now - entry.at < limits.idempotencyMsMax) return;
