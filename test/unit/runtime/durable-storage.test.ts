@@ -10,6 +10,7 @@ import { DurableStorage } from '../../../worker/runtime/storage/durable-storage.
 import { Inventory } from '../../../worker/runtime/storage/inventory.ts';
 import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-files.ts';
 import type { StoredTenant } from '../../../worker/runtime/tenants/tenant-registry.ts';
+import { FailingFiles } from './failing-files.ts';
 
 const tenant = (id: string, name = id): StoredTenant => ({ id, name, createdAt: 1 }) as unknown as StoredTenant;
 
@@ -280,5 +281,62 @@ describe('the event log of a DurableStorage', () => {
       await found.close();
     }
     expect(reports.filter(({ level, message }) => level !== 'info' && message !== 'Torn end of the event log cut')).toEqual([]);
+  });
+});
+
+describe('a DurableStorage whose file system does not answer', () => {
+  let stateDir: string;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    stateDir = mkdtempSync(join(tmpdir(), 'cep-storage-'));
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    rmSync(stateDir, { recursive: true });
+  });
+
+  it('says so, refuses what has not begun, and goes on when it does', async () => {
+    const logFiles = new FailingFiles();
+    const reports: RuntimeReport[] = [];
+    const storage = await DurableStorage.open({ stateDir, report: (each) => reports.push(each), logFiles });
+    const append = (sequence: number): Promise<void> =>
+      storage.append({
+        kind: 'request',
+        pipelineId: 'p',
+        sequence,
+        format: 'event',
+        time: 1,
+        idempotency: null,
+        outputs: false,
+        bytes: new Uint8Array(1),
+      });
+    await append(1);
+    let goOn = (): void => undefined;
+    logFiles.hanging = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    const written = append(2);
+    await new Promise(setImmediate);
+    const waiting = append(3);
+    waiting.catch(() => undefined);
+    vi.advanceTimersByTime(9_999);
+    storage.maintain();
+    expect(storage.health.problem).toBeNull();
+    vi.advanceTimersByTime(1);
+    storage.maintain();
+    await vi.waitFor(() => expect(storage.health.problem).toBe('its file system does not answer'));
+    for (const refused of [waiting, append(4)]) await expect(refused).rejects.toMatchObject({ code: 'storage_unavailable' });
+    goOn();
+    await written;
+    await vi.waitFor(() => {
+      storage.maintain();
+      expect(storage.health.problem).toBeNull();
+    });
+    await append(5);
+    const kept: number[] = [];
+    for await (const { sequence } of storage.records()) kept.push(sequence);
+    expect(kept).toEqual([1, 2, 5]);
+    expect(reports.map(({ message }) => message)).toContain('State directory takes changes again');
+    await storage.close();
   });
 });

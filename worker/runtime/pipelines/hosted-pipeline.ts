@@ -457,6 +457,7 @@ export class HostedPipeline implements IntakeOwner {
   /** Called about every second: saves when it is time, forgets what is long past. */
   maintain(): void {
     this.#life.showHealth();
+    this.#events.answerLate();
     this.#answers.forget(this.#context.elapsedMs());
     if (!this.isRunning) return;
     this.#saver.saveWhenDue();

@@ -84,7 +84,8 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   static async #open({ stateDir, report, logFiles, segmentBytes }: DurableStorageOptions, database?: Database): Promise<DurableStorage> {
     await prepareStateDirectory(stateDir);
     await removeUnfinishedBackups(stateDir);
-    const health = new StorageHealth(stateDir, report);
+    const writers: { readonly isLate: boolean }[] = [];
+    const health = new StorageHealth(stateDir, report, () => writers.some(({ isLate }) => isLate));
     const onFailure = (cause: unknown): void => health.failed(cause);
     const inventory = await Inventory.open(join(stateDir, INVENTORY));
     await requireStore(stateDir, inventory);
@@ -105,6 +106,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
         ...(logFiles && { files: logFiles }),
         ...(segmentBytes !== undefined && { segmentBytes }),
       });
+      writers.push(inventory, store, log);
       storage = new DurableStorage({ stateDir, store, log, inventory, health, report }, await store.beginSequence(log.lastSequence));
       await storage.#compare(stateDir);
       return storage;
@@ -294,6 +296,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   maintain(): void {
     void this.#inventory.keepUp();
     void this.health.look();
+    this.#log.refuseLate();
     this.#shortening ??= this.#shortenLog().finally(() => {
       this.#shortening = undefined;
     });

@@ -7,6 +7,7 @@ import { reportDamage } from './damage.ts';
 import { requireFormat } from './inventory.ts';
 import { diskFiles, type LogFile, type LogFiles } from './log-files.ts';
 import { frameOf, type LoggedCut, readFrames } from './log-frame.ts';
+import { NO_ANSWER, Pending } from './pending.ts';
 
 const SEGMENT_HEAD = Buffer.from('CEPLOG1\n');
 const SEGMENT_BYTES_DEFAULT = 64 * 1_048_576;
@@ -65,6 +66,7 @@ export class EventLog {
   readonly #segments: Segment[];
   #file: LogFile | undefined;
   #waiting: Waiting[] = [];
+  readonly #write = new Pending();
   #isWriting = false;
   #isRetiring = false;
   /** Readers of all segments, and copies that are being made: nothing is removed meanwhile. */
@@ -256,8 +258,19 @@ export class EventLog {
     while (this.#isRetiring) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
+  /** The write that is under way may never end. */
+  get isLate(): boolean {
+    return this.#write.isLate;
+  }
+
+  /** Refuses what waits behind a write that may never end; to be called from time to time. What is in the write itself may be on disk or not. */
+  refuseLate(): void {
+    if (this.isLate && this.#waiting.length > 0) this.#refuse(this.#waiting.splice(0), new Error(NO_ANSWER));
+  }
+
   /** Resolves when it is on disk; a tick as soon as the system has it. @throws CepError `storage_unavailable` */
   append(record: LoggedRecord): Promise<void> {
+    if (this.isLate) return Promise.reject(refusal(NO_ANSWER));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ record, frame: frameOf(record), resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
@@ -271,7 +284,7 @@ export class EventLog {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      await this.#writeGroup(group);
+      await this.#write.during(() => this.#writeGroup(group));
     }
     this.#isWriting = false;
     this.#closing?.();
@@ -280,7 +293,7 @@ export class EventLog {
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     try {
       const segment = await this.#openSegment();
-      await this.#write(segment, group);
+      await this.#append(segment, group);
       for (const { record } of group) note(segment, record);
       this.#isRefusing = false;
     } catch (error) {
@@ -290,7 +303,7 @@ export class EventLog {
     for (const { resolve } of group) resolve();
   }
 
-  async #write(segment: Segment, group: readonly Waiting[]): Promise<void> {
+  async #append(segment: Segment, group: readonly Waiting[]): Promise<void> {
     const file = this.#file as LogFile;
     const bytes = Buffer.concat(group.map(({ frame }) => frame));
     try {
@@ -369,11 +382,7 @@ export class EventLog {
     }
     this.#isRefusing = true;
     this.#options.onFailure?.(cause);
-    const error = new CepError('storage_unavailable', `the events cannot be kept: ${reason}`, {
-      hint: 'send them again when the state directory has room',
-      retryAfterSeconds: 5,
-      cause,
-    });
+    const error = refusal(reason, cause);
     for (const { reject } of group) reject(error);
   }
 
@@ -464,6 +473,14 @@ function note(segment: Segment, record: LoggedRecord): void {
   }
   const { pipelineId, sequence } = record;
   segment.requests.set(pipelineId, Math.max(sequence, segment.requests.get(pipelineId) ?? 0));
+}
+
+function refusal(reason: string, cause?: unknown): CepError {
+  return new CepError('storage_unavailable', `the events cannot be kept: ${reason}`, {
+    hint: 'send them again when the state directory has room',
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -8,12 +8,15 @@ import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { StoredTenant } from '../tenants/tenant-registry.ts';
 import { reportDamage } from './damage.ts';
 import { requireFormat, STATE_FORMAT } from './inventory.ts';
+import { NO_ANSWER, Pending } from './pending.ts';
 import { isWhole, seal, unseal } from './sealed-value.ts';
 import { probe } from './state-directory.ts';
 import { droppedChanges, isThere, logBytes, putAside, storeProblem } from './store-files.ts';
 
 /** Checkpoints kept of each pipeline: the newest, and the one to fall back to. */
 const CHECKPOINTS_KEPT = 2;
+/** A checkpoint may be large, and a disk slow, ms. */
+const LATE_MS = 60_000;
 const NOT_WHOLE = 'its checksum does not fit';
 const FORMAT_KEY = 'meta/format';
 /** Sequences reserved at a time: one synced write for so many inputs. */
@@ -71,6 +74,7 @@ export class StateStore {
   /** The checkpoints of each pipeline, oldest first. */
   readonly #kept = new Map<string, readonly KeptCheckpoint[]>();
   #writes: Promise<void> = Promise.resolve();
+  readonly #pending = new Pending(LATE_MS);
   #reservedUpTo = 0;
   #isReserving = false;
   #hasFormat = false;
@@ -243,6 +247,11 @@ export class StateStore {
     );
   }
 
+  /** The change that is under way may never end. */
+  get isLate(): boolean {
+    return this.#pending.isLate;
+  }
+
   newestCheckpoint(id: string): number {
     return this.#checkpoints(id).at(-1)?.sequence ?? 0;
   }
@@ -338,7 +347,8 @@ export class StateStore {
   }
 
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const done = this.#writes.then(action);
+    if (this.isLate) return Promise.reject(unavailable('the state directory does not take the change', new Error(NO_ANSWER)));
+    const done = this.#writes.then(() => this.#pending.during(action));
     this.#writes = done.then(
       () => undefined,
       () => undefined,
