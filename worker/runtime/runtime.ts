@@ -111,6 +111,7 @@ class ServerRuntime implements HostRuntime {
       tenants: this.#registry,
       requireOpen: () => this.#requireOpen(),
     });
+    letters.isHosted = (id) => this.pipelines.hosts(id);
     this.placements = this.pipelines;
     this.tenants = this.#tenants();
     this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, arrivalTime, storage });
