@@ -1,4 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
+import { endProcess } from '../../shared/lifecycle/end-process.ts';
 import { ProcessSignals } from '../../shared/lifecycle/process-signals.ts';
 import { CredentialsFile } from '../../shared/security/credentials/credentials.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
@@ -96,7 +97,7 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     screen.note(`${counted(undelivered, 'dead letter')} went with the process: with --checkpoint-dir they are kept in its dlq.jsonl.`);
   else screen.note('Something was given up: not all of what was taken in is delivered, or kept.');
   // What did not end by itself would keep the process alive.
-  process.exit(gaveUpExitCode);
+  endProcess(gaveUpExitCode);
 }
 
 /** The pipeline of the program: that of the run before, or a new one. A changed program keeps the state that fits it. */

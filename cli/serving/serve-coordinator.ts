@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type RunningCoordinator, startCoordinator } from '../../coordinator/index.ts';
 import { CepError } from '../../shared/errors/error.ts';
+import { endIfHeld, endProcess } from '../../shared/lifecycle/end-process.ts';
 import { ProcessSignals, type SignalSource, withDeadline } from '../../shared/lifecycle/process-signals.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
 import { Telemetry } from '../../shared/telemetry/internal-events.ts';
@@ -46,7 +47,7 @@ export async function serveCoordinator(settings: CoordinatorSettings, { stderr, 
   const signals = new ProcessSignals(source, () => void coordinator?.reloadCertificates());
   process.once('uncaughtException', (error) => {
     telemetry.report('ServerCrashed', crashOf(error));
-    process.exit(runtimeErrorExitCode);
+    endProcess(runtimeErrorExitCode);
   });
   const validation = new ProgramValidation();
   try {
@@ -63,7 +64,7 @@ async function closeWhenAsked(coordinator: RunningCoordinator, signals: ProcessS
   if (why instanceof Error) {
     const hint = why instanceof CepError ? why.hint : undefined;
     telemetry.report('CoordinatorFailed', { error: why.message, ...(hint === undefined ? {} : { hint }) });
-    process.exit(why instanceof CepError ? why.exitCode : runtimeErrorExitCode);
+    endProcess(why instanceof CepError ? why.exitCode : runtimeErrorExitCode);
   }
   const startedAtMs = performance.now();
   telemetry.report('ServerStopping', { signal: why });
@@ -79,7 +80,10 @@ async function closeWhenAsked(coordinator: RunningCoordinator, signals: ProcessS
   );
   const isClean = await Promise.race([closed, signals.endedAgain.then(() => false)]);
   telemetry.report('ServerStopped', { seconds: Math.round(performance.now() - startedAtMs) / 1000, clean: isClean === true });
-  if (isClean) return 0;
+  if (isClean) {
+    endIfHeld(0);
+    return 0;
+  }
   // What did not end by itself would keep the process alive.
-  process.exit(runtimeErrorExitCode);
+  endProcess(runtimeErrorExitCode);
 }

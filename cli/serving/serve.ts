@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { CepError } from '../../shared/errors/error.ts';
 import { isLoopback } from '../../shared/http/listen.ts';
+import { endIfHeld, endProcess } from '../../shared/lifecycle/end-process.ts';
 import { ProcessSignals, type SignalSource, withDeadline } from '../../shared/lifecycle/process-signals.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { openTelemetry, type RunningServer, startServer } from '../../worker/server/index.ts';
@@ -42,7 +43,7 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
   });
   process.once('uncaughtException', (error) => {
     telemetry.report('ServerCrashed', crashOf(error));
-    process.exit(runtimeErrorExitCode);
+    endProcess(runtimeErrorExitCode);
   });
   try {
     server = await startServer(options, opened);
@@ -83,9 +84,12 @@ async function closeOnSignal(server: RunningServer, signals: ProcessSignals, tel
   const isClean = await Promise.race([closed, signals.endedAgain.then(() => false)]);
   telemetry.report('ServerStopped', { seconds: Math.round(performance.now() - startedAtMs) / 1000, clean: isClean === true });
   signals.close();
-  if (isClean) return 0;
+  if (isClean) {
+    endIfHeld(0);
+    return 0;
+  }
   // What did not end by itself would keep the process alive.
-  process.exit(runtimeErrorExitCode);
+  endProcess(runtimeErrorExitCode);
 }
 
 export function crashOf(error: unknown): { readonly error: string; readonly stack?: string } {

@@ -112,7 +112,7 @@ export const errorCodes = {
   no_leader: { exitCode: 4, status: 503 },
   /** The group has more to decide than it can take. Nothing of the request was done. */
   overloaded: { exitCode: 4, status: 503 },
-  /** The group did not say in time whether the request was done: it may have been. */
+  /** The group, or the file system of the state directory, did not say in time whether the request was done: it may have been. */
   outcome_unknown: { exitCode: 4, status: 504 },
   /** A request came again so late that nobody knows any more whether it was done. */
   session_expired: { exitCode: 4, status: 410 },

@@ -8,6 +8,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EDQUOT: 'the quota of the disk is used up',
   EEXIST: 'a file of this name is in the way',
+  EFTYPE: 'it is no regular file',
   EIO: 'the disk fails',
   EISDIR: 'it is a directory',
   ELOOP: 'its links lead round in a circle',
@@ -15,6 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOSPC: 'no space is left on the device',
   ENOTDIR: 'a part of its path is no directory',
+  ENXIO: 'it is no regular file',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
 };

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { constants, readFileSync, statSync } from 'node:fs';
 import type { SecureContextOptions } from 'node:tls';
 import { CepError } from '../../shared/errors/error.ts';
 import { isArray } from '../../shared/events/value.ts';
+import { WITHOUT_WAITING } from '../../shared/files/regular-file.ts';
 import type { ConnectorEnvironment, ConnectorSettings, ConnectorType } from './connector.ts';
 import type { KafkaAddress, KafkaLogin } from './kafka/kafka-client.ts';
 import { KafkaSink } from './kafka/kafka-sink.ts';
@@ -17,6 +18,7 @@ const PORT = 9092;
 const BATCH_MESSAGES_DEFAULT = 500;
 const SESSION_MS_DEFAULT = 10_000;
 const PEM_BYTES_MAX = 1_048_576;
+const PEM_FLAGS = (constants.O_RDONLY | WITHOUT_WAITING) as unknown as string;
 /** What the library has the code for. */
 const compressions = ['none', 'gzip'];
 
@@ -129,8 +131,9 @@ function tlsOf(
 
 function readPem(name: string, parameter: string, file: string): string {
   try {
-    const { size } = statSync(file);
-    if (size <= PEM_BYTES_MAX) return readFileSync(file, 'utf8');
+    const found = statSync(file);
+    if (!found.isFile()) throw new Error('it is no regular file');
+    if (found.size <= PEM_BYTES_MAX) return readFileSync(file, { encoding: 'utf8', flag: PEM_FLAGS });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CepError('connector_error', `connector '${name}': ${parameter} cannot be read: ${reason}`, {

@@ -31,11 +31,11 @@ const MAINTENANCE_MS = 1_000;
 
 /** Makes the runtime of a server. It takes nothing until `start` has brought back what the state directory holds. */
 export async function createRuntime(options: RuntimeOptions): Promise<HostRuntime> {
-  const { stateDir, report, logFiles } = options;
-  const files = logFiles && { logFiles };
+  const { stateDir, report, logFiles, segmentBytes } = options;
+  const log = { ...(logFiles && { logFiles }), ...(segmentBytes !== undefined && { segmentBytes }) };
   const folderOf = foldersOf(options);
   const places = { folderOf, environmentOf: environmentsOf(options, folderOf) };
-  const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...files });
+  const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...log });
   try {
     const letters = await TenantLetters.open({ ...options, list: storage?.letterList ?? null });
     return new ServerRuntime(options, { ...places, storage, letters });
@@ -111,6 +111,7 @@ class ServerRuntime implements HostRuntime {
       tenants: this.#registry,
       requireOpen: () => this.#requireOpen(),
     });
+    letters.isHosted = (id) => this.pipelines.hosts(id);
     this.placements = this.pipelines;
     this.tenants = this.#tenants();
     this.#ticks = new ClockTicks({ pipelines: () => this.pipelines.hosted(), nextSequence, arrivalTime, storage });

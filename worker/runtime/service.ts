@@ -654,6 +654,8 @@ export interface RuntimeOptions {
   readonly checkBudgetMs?: number;
   /** The files of the event log; for tests of disks that fail. @default those of the disk */
   readonly logFiles?: LogFiles;
+  /** A segment of the event log that is larger is followed by a new one; for tests. @default 64 MiB */
+  readonly segmentBytes?: number;
   /** For tests of clocks that are set. @default those of the machine */
   readonly clock?: MachineClock;
   /** Networks, as `10.1.0.0/16`, that are not public and that sinks of tenants may send to all the same. @default none */

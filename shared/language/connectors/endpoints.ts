@@ -118,7 +118,12 @@ stream Large = Payment.from(Log)
     .emit(amount)
     .to(Alerts)`,
     parameters: [
-      { name: 'path', kind: 'str', summary: 'path under the work directory; a source reads `.evt`, `.jsonl` or `.csv`, also with `.gz`' },
+      {
+        name: 'path',
+        kind: 'str',
+        summary:
+          'path under the work directory, of a file and no pipe or device; a source reads `.evt`, `.jsonl` or `.csv`, also with `.gz`',
+      },
       { name: 'topic', kind: 'str', summary: 'another word for the path' },
       {
         name: 'follow',

@@ -36,6 +36,7 @@ const runtime = await createRuntime({
   stateDir,
   engineThreads: 1,
   checkpointIntervalMs: 150,
+  segmentBytes: 8_192,
   report: ({ level, message, fields }) => (level === 'info' ? undefined : say('report', message, JSON.stringify(fields))),
 });
 await runtime.start();
@@ -53,6 +54,14 @@ function readOutputs(): void {
 
 say('ready', id);
 
+// One to which next to nothing comes, while the log goes on.
+const quiet =
+  pipelines.list(TENANT, { limit: 100, offset: 0 }).pipelines.find(({ name }) => name === 'quiet')?.id ??
+  (await pipelines.deploy(TENANT, { name: 'quiet', source: program })).pipeline.id;
+const bodyOf = (n: number): Uint8Array => new TextEncoder().encode(JSON.stringify({ event_type: 'Tx', fields: { n } }));
+await pipelines.inject(TENANT, quiet, { body: bodyOf(process.pid), format: 'event', durable: true });
+say('quiet', quiet, process.pid);
+
 const retries = unanswered === '' ? [] : unanswered.split(',').map(Number);
 let next = Number(first);
 const takeNumber = (): number => retries.shift() ?? next++;
@@ -61,8 +70,7 @@ async function lane(): Promise<never> {
   for (;;) {
     const n = takeNumber();
     say('send', n);
-    const body = new TextEncoder().encode(JSON.stringify({ event_type: 'Tx', fields: { n } }));
-    await pipelines.inject(TENANT, id, { body, format: 'event', durable: true, idempotencyKey: `key ${n}` });
+    await pipelines.inject(TENANT, id, { body: bodyOf(n), format: 'event', durable: true, idempotencyKey: `key ${n}` });
     say('answer', n);
   }
 }

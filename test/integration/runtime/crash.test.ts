@@ -18,6 +18,9 @@ class Client {
   readonly outputIds = new Map<number, Set<string>>();
   readonly reports: string[] = [];
   pipelineId = '';
+  quietId = '';
+  /** What the quiet pipeline has answered. */
+  readonly quiet = new Set<number>();
 
   hear(line: string): void {
     const [word, ...rest] = line.split(' ');
@@ -26,6 +29,10 @@ class Client {
     if (word === 'answer') this.answered.add(n);
     if (word === 'output') this.outputIds.set(n, (this.outputIds.get(n) ?? new Set()).add(rest[2] as string));
     if (word === 'ready') this.pipelineId = rest[0] as string;
+    if (word === 'quiet') {
+      this.quietId = rest[0] as string;
+      this.quiet.add(Number(rest[1]));
+    }
     if (word === 'report') this.reports.push(line);
   }
 
@@ -66,7 +73,7 @@ describe('a server that is killed at any moment', () => {
     'has every durably acknowledged event exactly once, whatever else is under way, and gives outputs the same ids again',
     async () => {
       const client = new Client();
-      for (let round = 0; round < rounds; round++) await runAndKill(program, stateDir, client, Math.random() * 700);
+      for (let round = 0; round < rounds; round++) await runAndKill(program, stateDir, client, Math.random() * 1_500);
       const { runtime, inject } = await startRuntime({ stateDir });
       const pipeline = runtime.pipelines.get(TENANT, client.pipelineId);
       expect(pipeline).toMatchObject({ id: client.pipelineId, name: 'counter', status: 'running' });
@@ -81,6 +88,9 @@ describe('a server that is killed at any moment', () => {
       expect(seen).toEqual(expected);
       expect(seen.filter((text) => !/"times":[12]}$/.test(text))).toEqual([]);
       expect([...client.outputIds].filter(([, ids]) => ids.size > 1)).toEqual([]);
+      const quiet = [...client.quiet].map((n) => event('Tx', { n }));
+      const seenThere = outputTexts(await inject(client.quietId, quiet)).filter((text) => text.startsWith('Seen'));
+      expect(seenThere).toEqual([...client.quiet].map((n) => `Seen {"n":${n},"times":2}`));
       expect(client.answered.size).toBeGreaterThan(rounds * 3);
       expect(client.reports.filter((report) => !report.includes('Torn end'))).toEqual([]);
       await runtime.shutdown({ deadlineMs: 5_000 });

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectSecurely } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { StreamClient } from '../../clients/event-stream-client.ts';
 import { WebSocketClient } from '../../clients/websocket-client.ts';
-import { logOf, post, program, type Served, serve } from './serving.ts';
+import { logOf, path, post, program, type Served, serve } from './serving.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -139,5 +140,27 @@ describe('a server that ends', () => {
     await Promise.all([asking.closed, idle.closed]);
     expect(asking.text()).toContain('"accepted":300');
     expect((await served.cep.ended).code).toBe(0);
+  });
+});
+
+describe('a server in whose process a thread waits for a file that never comes', () => {
+  /** Reads its certificate again, in whose place there is a pipe. */
+  async function held(): Promise<Served> {
+    const [own, key] = [path('held-cert.pem'), path('held-key.pem')];
+    copyFileSync(cert, own);
+    copyFileSync(join(certificates, 'first-key.pem'), key);
+    chmodSync(key, 0o600);
+    const served = await serve(['--tls-cert', own, '--tls-key', key]);
+    rmSync(own);
+    execFileSync('mkfifo', [own]);
+    served.cep.kill('SIGHUP');
+    return served;
+  }
+
+  it('ends when it is asked to', async () => {
+    const { cep } = await held();
+    cep.kill('SIGTERM');
+    await cep.ended;
+    expect(logOf(cep).find(({ message }) => message === 'Server stopped')).toMatchObject({ clean: true });
   });
 });

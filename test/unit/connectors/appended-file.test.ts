@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,6 +40,16 @@ describe('a file that is appended to', () => {
     rmSync(join(folder, 'out.jsonl'));
     await Promise.all([send('3'), send('4')]);
     expect(idsIn('out.jsonl').toSorted()).toEqual(['3', '4']);
+  });
+
+  it('is no pipe: that is refused, and closed like any other', async () => {
+    execFileSync('mkfifo', [join(folder, 'out.jsonl')]);
+    await expect(send('1')).rejects.toMatchObject({ code: 'file_error', message: expect.stringMatching(/it is no regular file$/) });
+    await sink.close();
+    sink = opened();
+    rmSync(join(folder, 'out.jsonl'));
+    await send('1');
+    expect(idsIn('out.jsonl')).toEqual(['1']);
   });
 
   it('does not get again what stands in the one that was renamed', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +48,14 @@ describe('a followed file', () => {
     const openOf = (topic: string) => (): unknown => openSource({ ...settings, topic }, environment);
     expect(openOf('a.jsonl.gz')).toThrow('found start: "latest" of the compressed file \'a.jsonl.gz\', expected "earliest"');
     expect(openOf('a.jsonl')).not.toThrow();
+  });
+
+  it.each(['a.jsonl', 'a.jsonl.gz'])('is no pipe, as %s: that is refused, and closed like any other', async (name) => {
+    execFileSync('mkfifo', [join(folder, name)]);
+    const reading = read(name);
+    await reading.until(() => reading.problem?.endsWith('it is no regular file') === true);
+    await reading.close();
+    expect(reading.messages).toEqual([]);
   });
 
   it('gives what is there and what is appended, a line once it has its end', async () => {

@@ -124,6 +124,37 @@ describe('the event log', () => {
     expect((await all(await open())).at(-1)).toMatchObject({ sequence: 13 });
   });
 
+  it('removes segments from the middle, and keeps one that says what of another was refused as long as that', async () => {
+    const files = new FailingFiles();
+    const log = await open({ segmentBytes: 200, files });
+    await log.append(request(1, 'old', 50));
+    files.canTruncate = false;
+    files.failSyncs = 1;
+    await expect(log.append(request(2, 'old', 50))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    for (let n = 3; n <= 12; n++) await log.append(request(n, 'young', 100));
+    await log.retire((id) => id === 'old');
+    await log.close();
+    const again = await open();
+    expect((await all(again)).map(({ sequence }) => sequence)).toEqual(expect.arrayContaining([1, 12]));
+    expect((await all(again)).map(({ sequence }) => sequence)).not.toContain(2);
+    expect(again.segments).toBe(3);
+    await again.retire(() => false);
+    expect(again.segments).toBe(1);
+    await again.close();
+  });
+
+  it('removes nothing that is being read', async () => {
+    const log = await open({ segmentBytes: 200 });
+    for (let n = 1; n <= 6; n++) await log.append(request(n, 'old', 100));
+    const read: number[] = [];
+    for await (const { sequence } of log.records()) {
+      if (read.length === 0) await log.retire(() => false);
+      read.push(sequence);
+    }
+    expect(read).toEqual([1, 2, 3, 4, 5, 6]);
+    await log.close();
+  });
+
   it('lists no segment that is going while a new one is made, and the new one while another goes', async () => {
     const lists: string[][] = [];
     let removing = (): void => undefined;

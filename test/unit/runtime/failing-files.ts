@@ -4,6 +4,8 @@ import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-fi
 export class FailingFiles implements LogFiles {
   room = Number.POSITIVE_INFINITY;
   failSyncs = 0;
+  /** Resolves when syncs go on; they hang until then. */
+  hanging: Promise<void> | undefined;
   canTruncate = true;
   makeFolder = diskFiles.makeFolder;
   list = diskFiles.list;
@@ -26,6 +28,7 @@ export class FailingFiles implements LogFiles {
         if (fits.length < bytes.length) throw new Error('ENOSPC: no space left on device, write');
       },
       sync: async () => {
+        await this.hanging;
         if (this.failSyncs > 0) {
           this.failSyncs--;
           throw new Error('EIO: i/o error, fdatasync');

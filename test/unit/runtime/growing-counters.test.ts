@@ -34,6 +34,17 @@ describe('growing counters', () => {
     expect(counters.grown).toMatchObject({ ...said({ S: 4 }, { A: 9, B: 1 }), eventsLate: 4, runsDropped: { max_runs: 4 } });
   });
 
+  it('remember taps that are gone, up to a number, and those that are there', () => {
+    const counters = new GrowingCounters();
+    for (let n = 0; n < 2_000; n++) {
+      const { streams, ...rest } = said({ S: 0 });
+      counters.take({ ...rest, streams: streams.map((stream) => ({ ...stream, taps: { always: n, [`tap ${n}`]: 1 } })) });
+    }
+    const { taps } = counters.grown;
+    expect(Object.keys(taps)).toHaveLength(1_000);
+    expect(taps).toMatchObject({ always: 1_999, 'tap 1999': 1 });
+  });
+
   it('count nothing twice that an engine works through again', () => {
     const counters = new GrowingCounters();
     for (const count of [10, 4, 8, 12]) counters.take(said({}, { A: count }));

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSinks } from '../../../worker/connectors/delivery/pipeline-sinks.ts';
 import { ArrivalClock } from '../../../worker/runtime/arrival-clock.ts';
 import { IdempotencyWindow } from '../../../worker/runtime/pipelines/idempotency-window.ts';
-import { Intake } from '../../../worker/runtime/pipelines/intake.ts';
+import { type Entry, Intake } from '../../../worker/runtime/pipelines/intake.ts';
 import { PipelineEvents } from '../../../worker/runtime/pipelines/pipeline-events.ts';
 import { digestOf } from '../../../worker/runtime/pipelines/pipeline-inputs.ts';
 import type { ResultHandler } from '../../../worker/runtime/pipelines/result-handler.ts';
@@ -93,4 +93,47 @@ it.each([
   const admission: Admission = { events: 1, correct: () => undefined };
   await expect(feed('{}\n', 'new', () => admission)).rejects.toMatchObject({ code: 'storage_unavailable' });
   expect(digests).toEqual([digest(outputs !== undefined)]);
+});
+
+it('tells whoever waits for a log that does not answer that nobody knows, and keeps what will be known for the key', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const intake = new Intake(nobody, {} as EnginePool, { sequence: 0, state: null });
+  const answers = new IdempotencyWindow<InjectResult>(() => 1);
+  let kept = (): void => undefined;
+  const storage = { append: () => new Promise<void>((resolve) => (kept = resolve)) } as unknown as RuntimeStorage;
+  const entered: Entry[] = [];
+  const events = new PipelineEvents(
+    {
+      pipelineId: 'p_1',
+      nextSequence: () => 2,
+      clock: new ArrivalClock({ wallMs: () => 0, elapsedMs: () => 0 }),
+      storage,
+      tracer: undefined,
+      outputs: undefined,
+      beforeInput: () => undefined,
+    },
+    {
+      intake,
+      answers,
+      results: { enter: (entry: Entry) => entered.push(entry) } as unknown as ResultHandler,
+      sinks: {} as PipelineSinks,
+      marks: new SourceMarks(),
+    },
+  );
+  const request: InjectRequest = { body: Buffer.from('{}\n'), format: 'ndjson', durable: true, idempotencyKey: 'k' };
+  const asked = [events.inject(request, () => ({}) as Admission), events.inject(request, admit)];
+  const codes = Promise.all(asked.map((answer) => answer.catch(({ code }: CepError) => code)));
+  vi.advanceTimersByTime(10_000);
+  events.answerLate();
+  expect(await codes).toEqual(['outcome_unknown', 'outcome_unknown']);
+  const [entry] = entered;
+  expect(entry).toMatchObject({ isReady: false });
+  kept();
+  await new Promise(setImmediate);
+  expect(entry).toMatchObject({ isReady: true, isDropped: false });
+  const again = events.inject(request, admit);
+  events.answerLate();
+  entry?.settle?.resolve({ errors: [], accepted: 1 } as unknown as InjectResult);
+  expect(await again).toMatchObject({ repeated: true, accepted: 1 });
 });

@@ -13,11 +13,14 @@ type RecordResult = Parameters<PipelineSaver['note']>[1];
 function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalMs = 0 } = {}) {
   const log: string[] = [];
   const disk = { isStuck: false };
+  /** What the thread does before the disk has its turn. */
+  const writing = { takes: (): unknown => undefined };
   const give: (() => void)[] = [];
   let program = 'old';
   const sinks = { save: () => ({}) as never, awaitCheckpoint: false, checkpointed: () => undefined, dlqEvents: 0, pending };
   const storage = {
     savePipeline: async ({ version }: PipelineDefinition, checkpoint: { state: Uint8Array } | null) => {
+      writing.takes();
       if (failures-- > 0) throw new Error('ENOSPC: no space left on device, write');
       if (disk.isStuck) await new Promise(() => undefined);
       log.push(`version ${version}: state of the ${checkpoint && new TextDecoder().decode(checkpoint.state)} program`);
@@ -74,8 +77,12 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalM
     await new Promise(setImmediate);
     return log;
   };
-  return { saver, log, disk, sinks, intake, tick, reload, saveWhenDue, giveState: () => give.shift()?.() };
+  return { saver, note, writing, log, disk, sinks, intake, tick, reload, saveWhenDue, giveState: () => give.shift()?.() };
 }
+
+// What writing takes is part of the time between saves.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
 
 it('saves the state of the old program before another takes its place, never over the state of the new one', async () => {
   const { saver, log, reload, giveState } = saverUnderTest();
@@ -122,6 +129,19 @@ it('saves the state once the disk takes it again, although nothing but ticks has
   giveState();
   expect(await saved).toBe(true);
   expect(log).toEqual(['version 1: state of the old program']);
+});
+
+it('leaves several times as long between saves as one takes, with what it takes to write down the answers', async () => {
+  const { saver, note, writing, saveWhenDue } = saverUnderTest();
+  writing.takes = () => vi.advanceTimersByTime(1_000);
+  expect(await saveWhenDue()).toHaveLength(1);
+  writing.takes = () => undefined;
+  note({ format: 'event' }, 1);
+  vi.advanceTimersByTime(19_999);
+  expect(await saveWhenDue()).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  expect(await saveWhenDue()).toHaveLength(2);
+  expect(saver.storedSequence).toBe(5);
 });
 
 it('has the last of the ticks without effect done again, so that what comes late comes late after a crash too', async () => {
@@ -192,8 +212,6 @@ describe('a checkpoint that lists what sinks have taken since', () => {
 });
 
 describe('the age of what is saved', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-  afterEach(() => void vi.useRealTimers());
   const pass = (seconds: number): void => void vi.advanceTimersByTime(1_000 * seconds);
 
   it('is the time since a checkpoint that was kept, however many have failed since', async () => {

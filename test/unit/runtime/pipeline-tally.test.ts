@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { noCounters } from '../../../worker/runtime/pipelines/growing-counters.ts';
 import { PipelineTally } from '../../../worker/runtime/pipelines/pipeline-tally.ts';
+import type { CountersReply } from '../../../worker/runtime/threads/messages.ts';
 
 it('types that no stream reads may have any name', () => {
   const tally = new PipelineTally();
@@ -13,4 +14,19 @@ it('types that no stream reads may have any name', () => {
   ];
   expect(tally.metrics().unreadTypes).toEqual(expected);
   expect(tally.scrape().unreadTypes).toEqual(expected);
+});
+
+it('has no series of streams that a reload took away, and all of those that stay', () => {
+  const tally = new PipelineTally();
+  const streams = (...names: string[]): CountersReply =>
+    ({ ...noCounters, streams: names.map((name) => ({ name, runsDropped: {}, taps: {} })) }) as unknown as CountersReply;
+  const output = (stream: string): void => tally.output(stream, 'Out', { seconds: 1, count: 1 });
+  tally.counters = streams('Stays', 'First');
+  for (const stream of ['Stays', 'First', 'First.late']) output(stream);
+  tally.countFrom(streams('Stays', 'Second'))();
+  tally.counters = streams('Stays', 'Second');
+  for (const stream of ['Stays', 'Second']) output(stream);
+  const { outputsByStream, latencyByStream } = tally.scrape();
+  expect(outputsByStream).toEqual({ Stays: { Out: 2 }, 'First.late': { Out: 1 }, Second: { Out: 1 } });
+  expect(Object.keys(latencyByStream)).toEqual(['Stays', 'First.late', 'Second']);
 });

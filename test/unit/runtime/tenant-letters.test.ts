@@ -31,6 +31,21 @@ describe('dead letters of tenants', () => {
   const totalOf = async (letters: TenantLetters, tenant: string, pipeline: string): Promise<number> =>
     (await letters.of(tenant).page(pipeline, { limit: 1, offset: 0 })).total;
 
+  it('that fell out are counted for pipelines that are there, and forgotten with those', async () => {
+    const letters = await open();
+    const hosted = new Set(['p-1', 'p-2', 'p-3']);
+    letters.isHosted = (id) => hosted.has(id);
+    const { dropped } = letters.of('t');
+    const drop = (pipeline_id: string): void => dropped.add({ pipeline_id, connector: 'Out' });
+    for (const id of ['p-1', 'p-2', 'p-2', 'p-gone']) drop(id);
+    const counts = (): number[] => ['p-1', 'p-2', 'p-3', 'p-gone'].map((id) => dropped.of(id, 'Out'));
+    expect([...counts(), dropped.total]).toEqual([1, 2, 0, 0, 4]);
+    hosted.delete('p-1');
+    drop('p-3');
+    expect([...counts(), dropped.total]).toEqual([0, 2, 1, 0, 5]);
+    await letters.close();
+  });
+
   it.each(['in memory', 'in files'])('are not pushed out by those of others, however many and large: %s', async (where) => {
     const letters = await open(where === 'in files' ? stateDir : undefined);
     for (const tenant of ['default', 't_victim']) for (let n = 0; n < 3; n++) await letters.of(tenant).add(letter(`p-${tenant}`, n));

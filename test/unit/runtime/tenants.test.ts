@@ -117,12 +117,21 @@ describe('the window of idempotency keys', () => {
     window.begin('there', { digest: 'd', now: 0 }, Promise.resolve('yes'));
     window.begin('under way', { digest: 'd', now: 0 }, new Promise(() => undefined));
     window.complete('there', 'yes');
-    const saved = JSON.parse(JSON.stringify(window.save()));
+    const saved = JSON.parse(JSON.stringify(window.save(599_999)));
     expect(saved).toEqual([['there', 'd', 0, 'yes']]);
     const again = new IdempotencyWindow<string>((answer) => answer.length);
     again.load(saved, 5_000_000);
     await expect(again.find('there', 'd', 5_000_001)).resolves.toBe('yes');
     expect(again.find('there', 'd', 5_600_000)).toBeUndefined();
+  });
+
+  it('saves no answer any more after ten minutes, though no further key has come', () => {
+    const window = new IdempotencyWindow<string>((answer) => answer.length);
+    window.begin('k', { digest: 'd', now: 0 }, Promise.resolve('yes'));
+    window.complete('k', 'yes');
+    window.forget(599_999);
+    expect(window.save(599_999)).toHaveLength(1);
+    expect(window.save(600_000)).toEqual([]);
   });
 
   it('forgets the oldest when the answers take too much room', () => {

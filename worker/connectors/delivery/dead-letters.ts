@@ -92,19 +92,29 @@ export async function* eachLetter(
   }
 }
 
-/** Counts letters that fell out, by pipeline and connector. */
+/** Counts letters that fell out, by pipeline and connector: of pipelines that are there, as nobody asks for others. */
 export class DroppedLetters {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Map<string, Map<string, number>>();
+  /** Whether there is such a pipeline. @default there is */
+  isHosted: (pipelineId: string) => boolean = () => true;
   total = 0;
 
   add({ pipeline_id: pipelineId, connector }: Pick<DeadLetter, 'pipeline_id' | 'connector'>): void {
-    const key = `${pipelineId} ${connector}`;
     this.total++;
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    if (!this.isHosted(pipelineId)) return;
+    const counts = this.#counts.get(pipelineId) ?? this.#begin(pipelineId);
+    counts.set(connector, (counts.get(connector) ?? 0) + 1);
+  }
+
+  #begin(pipelineId: string): Map<string, number> {
+    for (const id of this.#counts.keys()) if (!this.isHosted(id)) this.#counts.delete(id);
+    const counts = new Map<string, number>();
+    this.#counts.set(pipelineId, counts);
+    return counts;
   }
 
   of(pipelineId: string, connector: string): number {
-    return this.#counts.get(`${pipelineId} ${connector}`) ?? 0;
+    return this.#counts.get(pipelineId)?.get(connector) ?? 0;
   }
 }
 

@@ -1,15 +1,17 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { type FileHandle, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { closingOnFailure } from '../../../shared/files/durable-files.ts';
 import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
+import { openRegular } from '../../../shared/files/regular-file.ts';
 import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
 
 /** How much of the end of a file, and of those that it was before, is searched for messages that come again after a crash. */
 const SEARCHED_BYTES = 67_108_864;
 /** How long a line may stay in the memory of the system before it is written to the disk, ms. */
 const SYNC_MS = 100;
+const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT } = constants;
 const FILES_MAX = 64;
 const BATCH_MESSAGES_MAX = 500;
 
@@ -142,7 +144,7 @@ class LineFile {
 
   static async open(path: string): Promise<LineFile> {
     const before = await idsBefore(path);
-    return closingOnFailure(open(path, 'a+', 0o644), async (handle) => {
+    return closingOnFailure(openRegular(path, O_RDWR | O_APPEND | O_CREAT, 0o644), async (handle) => {
       const { size } = await handle.stat();
       const last = Buffer.alloc(1);
       if (size > 0) await handle.read(last, 0, 1, size - 1);
@@ -252,7 +254,8 @@ async function filesOf(path: string): Promise<readonly { readonly path: string; 
 }
 
 async function addIds(ids: Set<string>, path: string, start: number): Promise<void> {
-  for await (const line of createInterface({ input: createReadStream(path, { start }) })) {
+  const fd = await openRegular(path, O_RDONLY);
+  for await (const line of createInterface({ input: createReadStream('', { fd, start }) })) {
     const [, id] = /"id":"([^"\\]+)"/.exec(line) ?? [];
     if (id !== undefined && isWhole(line)) ids.add(id);
   }

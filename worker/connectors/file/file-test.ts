@@ -35,7 +35,11 @@ async function kindOf(path: string, named: string): Promise<'file' | 'nothing'> 
     throw failure(`'${named}' cannot be looked at`, cause);
   });
   if (found === undefined) return 'nothing';
-  if (!found.isDirectory()) return 'file';
+  if (found.isFile()) return 'file';
+  if (!found.isDirectory()) {
+    const hint = 'name a regular file: a pipe or a device is none';
+    throw new StepFailure({ found: `'${named}', which is no regular file`, expected: 'a file', hint });
+  }
   throw new StepFailure({ found: `the folder '${named}'`, expected: 'a file', hint: 'name a file in it' });
 }
 

@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { type FileHandle, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32, createGunzip } from 'node:zlib';
 import { closingOnFailure } from '../../../shared/files/durable-files.ts';
 import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
+import { openRegular } from '../../../shared/files/regular-file.ts';
 import { limits } from '../../../shared/limits.ts';
 import { Backoff } from '../backoff.ts';
 import type { Source, SourceMessage, SourceReading } from '../connector.ts';
@@ -204,7 +205,7 @@ export class FollowedFile implements Source {
     const position = isOn && this.#position !== null ? this.#position : beginningOf(ino);
     const reader = new FileReader(undefined, position, this.#options);
     let skip = position.offset;
-    for await (const chunk of this.#unpacked()) {
+    for await (const chunk of await this.#unpacked()) {
       const rest = chunk.subarray(Math.min(skip, chunk.length));
       skip -= chunk.length - rest.length;
       if (rest.length === 0) continue;
@@ -215,14 +216,19 @@ export class FollowedFile implements Source {
     await this.#handOver(reader, reading);
   }
 
-  #unpacked(): AsyncIterable<Buffer> {
-    return createReadStream(this.#options.path, { signal: this.#end.signal }).pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
+  async #unpacked(): Promise<AsyncIterable<Buffer>> {
+    const fd = await openRegular(this.#options.path, constants.O_RDONLY);
+    const packed = createReadStream('', { fd, signal: this.#end.signal });
+    const unpacked = packed.pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
+    packed.once('error', (error) => unpacked.destroy(error));
+    unpacked.once('close', () => packed.destroy());
+    return unpacked;
   }
 
   /** Whether what is packed begins as what was read did. */
   async #isSameUnpacked({ head, headLength }: FilePosition): Promise<boolean> {
     let begun: Buffer = Buffer.alloc(0);
-    for await (const chunk of this.#unpacked()) {
+    for await (const chunk of await this.#unpacked()) {
       begun = Buffer.concat([begun, chunk]).subarray(0, headLength);
       if (begun.length === headLength) break;
     }
@@ -340,10 +346,9 @@ class FileReader {
 }
 
 async function openFile(path: string): Promise<OpenFile> {
-  return closingOnFailure(open(path, 'r'), async (handle) => {
-    const stats = await handle.stat();
-    if (!stats.isFile()) throw new Error('it is no file');
-    return { path, handle, inode: stats.ino };
+  return closingOnFailure(openRegular(path, constants.O_RDONLY), async (handle) => {
+    const { ino } = await handle.stat();
+    return { path, handle, inode: ino };
   });
 }
 

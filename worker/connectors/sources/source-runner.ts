@@ -4,6 +4,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { Source, SourceBatch, SourceMessage, SourcePosition, SourceSettings, Webhook } from '../connector.ts';
 import type { DeadLetter, DeadLetters } from '../delivery/dead-letters.ts';
 import { LetterReports } from '../delivery/letter-reports.ts';
+import { inTime } from '../in-time.ts';
 import { textParameter } from '../parameters.ts';
 import { eventLine, type TypeNaming } from './event-line.ts';
 import { rawEvent } from './raw-message.ts';
@@ -13,6 +14,8 @@ import { isOwn, type PipelineReplica } from './replica.ts';
 const FULL_PAUSE_MS = 10;
 const REFUSED_PAUSE_MS = 250;
 const FAILED_PAUSE_MS = 1_000;
+/** How long a source may take to close once what it handed over is taken, ms. */
+const CLOSE_MS_MAX = 5_000;
 
 /** What was read, on its way into the pipeline. */
 export interface SourceFeed {
@@ -160,8 +163,16 @@ export class SourceRunner {
 
   async close(): Promise<void> {
     this.#end.abort();
-    await this.#options.source.close().catch((error: unknown) => this.#say('warn', 'Source not closed', { error: messageOf(error) }));
+    await this.#closed().catch((error: unknown) => this.#say('warn', 'Source not closed', { error: messageOf(error) }));
     this.#letterReports.close();
+  }
+
+  /** A source whose file system or library does not answer is left to itself; what it hands over from now on is not taken. */
+  async #closed(): Promise<void> {
+    const closing = this.#options.source.close();
+    // It waits for what it has handed over, which takes as long as the pipeline takes.
+    await Promise.race([closing, this.settled()]);
+    await inTime(closing, CLOSE_MS_MAX);
   }
 
   /** Resolves when what was handed over is taken, with its position, or is not: where the pipeline is held up, that takes as long. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { CepError } from '../../../shared/errors/error.ts';
@@ -70,9 +70,12 @@ async function loadRuntime({ model }: ScorePlan): Promise<Runtime> {
 
 async function openModel(runtime: Runtime, { model, origin, parameters }: ScorePlan): Promise<InferenceSession> {
   const path = resolve(dirname(origin.source.name), model);
-  if (!existsSync(path)) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
     throw new CepError('model_error', `the model '${model}' is missing`, { hint: 'its path is relative to the file of the program' });
   }
+  // A pipe would keep whoever opens it waiting.
+  if (!found.isFile()) throw new CepError('model_error', `the model '${model}' is no regular file`);
   const options = { logSeverityLevel: 3 } as const;
   try {
     if (parameters.get('gpu') === true) return await onGpu(runtime, path, parameters.get('device_id'));

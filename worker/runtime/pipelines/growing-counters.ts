@@ -21,6 +21,8 @@ export interface GrownCounters extends CountersReply {
 
 /** Counters remembered of streams and types that are gone, before the oldest of them are forgotten. */
 const REMEMBERED_MAX = 20_000;
+/** The same of taps, whose names a program gives. */
+const TAPS_REMEMBERED_MAX = 1_000;
 
 type Counts = Readonly<Record<string, number>>;
 
@@ -51,6 +53,7 @@ export class GrowingCounters {
     this.#startAfresh(counters.streams);
     this.#grown = mapped(counters, (name, count, sum) => this.#grow(name, count, sum));
     if (this.#counters.size > REMEMBERED_MAX) this.#forget(counters);
+    if (this.#sums.tap.size > TAPS_REMEMBERED_MAX) this.#forgetTaps(counters);
   }
 
   /** The engine has another state: what it says from now on counts from these numbers on. */
@@ -82,6 +85,14 @@ export class GrowingCounters {
     this.#streams = now;
     if (gone.length === 0) return;
     for (const [name, counter] of this.#counters) if (gone.some((prefix) => name.startsWith(prefix))) counter.last = 0;
+  }
+
+  #forgetTaps({ streams }: CountersReply): void {
+    const present = new Set(streams.flatMap(({ taps }) => Object.keys(taps)));
+    for (const name of this.#sums.tap.keys()) {
+      if (this.#sums.tap.size <= TAPS_REMEMBERED_MAX) return;
+      if (!present.has(name)) this.#sums.tap.delete(name);
+    }
   }
 
   #forget(counters: CountersReply): void {

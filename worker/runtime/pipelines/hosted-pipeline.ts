@@ -148,7 +148,7 @@ export class HostedPipeline implements IntakeOwner {
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs, ids: placing?.ids });
     const saver = new PipelineSaver(
       { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing },
-      { intake, tally, answers, sinks, marks, record },
+      { intake, tally, answers: { save: () => answers.save(context.elapsedMs()) }, sinks, marks, record },
       checkpoint,
     );
     const events = new PipelineEvents(
@@ -468,6 +468,8 @@ export class HostedPipeline implements IntakeOwner {
   /** Called about every second: saves when it is time, forgets what is long past. */
   maintain(): void {
     this.#life.showHealth();
+    this.#events.answerLate();
+    this.#answers.forget(this.#context.elapsedMs());
     if (!this.isRunning) return;
     this.#saver.saveWhenDue();
     this.#saveForSinks();

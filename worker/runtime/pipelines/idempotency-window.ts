@@ -33,7 +33,7 @@ export class IdempotencyWindow<T> {
 
   /** Whether the key came before, whatever it came with. */
   has(key: string, now: number): boolean {
-    this.#forget(now);
+    this.forget(now);
     return this.#answers.has(key);
   }
 
@@ -42,7 +42,7 @@ export class IdempotencyWindow<T> {
    * @throws CepError `idempotency_conflict` when it came with another digest, or none of these
    */
   find(key: string, digests: string | readonly string[], now: number): Promise<T> | undefined {
-    this.#forget(now);
+    this.forget(now);
     const known = this.#answers.get(key);
     if (known === undefined) return undefined;
     if (![digests].flat().includes(known.digest)) {
@@ -89,7 +89,8 @@ export class IdempotencyWindow<T> {
     return this.#answers.get(key)?.isKept ?? false;
   }
 
-  save(): SavedAnswer<T>[] {
+  save(now: number): SavedAnswer<T>[] {
+    this.forget(now);
     return [...this.#answers].flatMap(([key, { digest, at, known }]) => (known === undefined ? [] : [[key, digest, at, known] as const]));
   }
 
@@ -122,7 +123,8 @@ export class IdempotencyWindow<T> {
     this.#bytes -= entry.size;
   }
 
-  #forget(now: number): void {
+  /** What is too old, or too much; to be called from time to time. */
+  forget(now: number): void {
     for (const [key, entry] of this.#answers) {
       const isOver = this.#answers.size > limits.idempotencyAnswersMax || this.#bytes > limits.idempotencyBytesMax;
       if (!isOver && now - entry.at < limits.idempotencyMsMax) return;

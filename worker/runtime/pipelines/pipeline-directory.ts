@@ -265,6 +265,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return [...this.#pipelines.values()];
   }
 
+  hosts(id: string): boolean {
+    return this.#pipelines.has(id);
+  }
+
   /** Takes in a pipeline that was kept. */
   adopt(pipeline: HostedPipeline): void {
     this.#pipelines.set(pipeline.id, pipeline);

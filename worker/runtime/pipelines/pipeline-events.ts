@@ -3,6 +3,7 @@ import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { ArrivalClock } from '../arrival-clock.ts';
 import type { InjectRequest, InjectResult, RuntimeOptions } from '../service.ts';
+import { LATE_MS, NO_ANSWER } from '../storage/pending.ts';
 import type { Admission } from '../tenants/event-meter.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import type { Entry, Intake } from './intake.ts';
@@ -65,6 +66,8 @@ export class PipelineEvents {
   #isFinishing = false;
   /** Of those who wait for what somebody else has sent. */
   readonly #refusals = new Set<(error: CepError) => void>();
+  /** Of those who wait for the log, by what they have sent. */
+  readonly #unkept = new Map<Entry, (error: CepError) => void>();
 
   constructor(options: EventsOptions, parts: EventsParts) {
     this.#options = options;
@@ -163,10 +166,34 @@ export class PipelineEvents {
     const entry = newEntry(request, { sequence: nextSequence(), time, settle, idempotencyKey: idempotency?.key ?? null });
     if (idempotency !== null) answers.begin(idempotency.key, { digest: idempotency.digest, now: this.#options.clock.elapsedMs() }, promise);
     results.enter(entry, admission);
-    if (request.durable === true && storage !== null)
-      void this.#keepOnDisk(entry, { request, idempotency, storage }).catch(() => undefined);
+    if (request.durable !== true || storage === null) {
+      intake.accept(entry);
+      return promise;
+    }
+    const kept = this.#keepOnDisk(entry, { request, idempotency, storage });
     intake.accept(entry);
-    return promise;
+    return this.#unlessLate(entry, promise, kept);
+  }
+
+  /** The answer, or that nobody knows what comes of it: the key keeps what will be known. */
+  #unlessLate(entry: Entry, answer: Promise<InjectResult>, kept: Promise<void>): Promise<InjectResult> {
+    const { promise: late, settle } = deferred<never>();
+    this.#unkept.set(entry, settle.reject);
+    const known = (): void => void this.#unkept.delete(entry);
+    kept.then(known, known);
+    return Promise.race([answer, late]);
+  }
+
+  /** To be called from time to time: who has waited for the log for too long is told that it may have the events, or not. */
+  answerLate(): void {
+    const isLate = ({ acceptedAt }: Entry): boolean => performance.now() - acceptedAt >= LATE_MS;
+    const late = [...this.#unkept].filter(([entry]) => isLate(entry));
+    if (late.length === 0) return;
+    const error = new CepError('outcome_unknown', `the events may be kept, or not: ${NO_ANSWER}`, {
+      hint: 'send them again with the same Idempotency-Key when /ready answers 200',
+    });
+    for (const [, reject] of late) reject(error);
+    for (const refuse of this.#refusals) refuse(error);
   }
 
   /**

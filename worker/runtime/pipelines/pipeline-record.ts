@@ -9,6 +9,7 @@ export class PipelineRecord {
   readonly storage: RuntimeStorage | null;
   #definition: PipelineDefinition;
   #isDeleted = false;
+  #busyMs = 0;
   #isGivenUp = false;
   #writes: Promise<unknown> = Promise.resolve();
 
@@ -19,6 +20,11 @@ export class PipelineRecord {
 
   get definition(): PipelineDefinition {
     return this.#definition;
+  }
+
+  /** How long the last write kept the thread, before the disk had its turn, ms. */
+  get busyMs(): number {
+    return this.#busyMs;
   }
 
   /** From here on nothing of the pipeline is written any more. */
@@ -65,7 +71,10 @@ export class PipelineRecord {
 
   async #write(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<boolean> {
     if (this.storage === null || this.#isDeleted) return false;
-    await this.storage.savePipeline(definition, checkpoint);
+    const began = performance.now();
+    const saved = this.storage.savePipeline(definition, checkpoint);
+    this.#busyMs = performance.now() - began;
+    await saved;
     return true;
   }
 

@@ -41,7 +41,7 @@ type Noted = Pick<Entry, 'format' | 'time' | 'source' | 'skip'>;
 export interface SavedParts {
   readonly intake: Pick<Intake, 'save' | 'rebase' | 'forgetState' | 'base' | 'doneUpTo' | 'doneBytes' | 'isChanged'>;
   readonly tally: PipelineTally;
-  readonly answers: Pick<IdempotencyWindow<InjectResult>, 'save'>;
+  readonly answers: { readonly save: () => ReturnType<IdempotencyWindow<InjectResult>['save']> };
   readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed' | 'dlqEvents' | 'pending'>;
   readonly marks: SourceMarks;
   readonly record: PipelineRecord;
@@ -56,6 +56,7 @@ export class PipelineSaver {
   #triedAt = performance.now();
   /** When there was last nothing that is not saved by now. */
   #wholeAt = performance.now();
+  /** What the last save took of the time of the engine, and of the thread that writes, ms. */
   #costMs = 0;
   #saving: Promise<boolean> | undefined;
   /** While another engine takes the place of the one that runs. */
@@ -216,7 +217,9 @@ export class PipelineSaver {
       return this.checkpointOf({ sequence, state, stateFormat });
     }, stateFormat);
     try {
-      if (await record.keep(checkpoint)) this.isStored(checkpoint.sequence);
+      const isKept = await record.keep(checkpoint);
+      this.#costMs += record.busyMs;
+      if (isKept) this.isStored(checkpoint.sequence);
     } catch (error) {
       // The storage lacks what came through, whatever follows: ticks alone must not pass for a state that it has.
       this.#hasEffect = true;

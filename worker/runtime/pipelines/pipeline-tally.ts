@@ -45,18 +45,31 @@ export class PipelineTally {
 
   set counters(counters: CountersReply) {
     if (this.#isSwitching) return;
-    this.#counters = counters;
+    this.#become(counters);
     this.#growing.take(counters);
   }
 
   /** Another state is in the engine's place, with other counts. What comes from the engine counts again once the result is called. */
   countFrom(counts: CountersReply): () => void {
     this.#isSwitching = true;
-    this.#counters = counts;
+    this.#become(counts);
     this.#growing.rebase(counts);
     return () => {
       this.#isSwitching = false;
     };
+  }
+
+  /** Streams that the program has no longer are not counted any more: one that comes back begins with 0. */
+  #become(counters: CountersReply): void {
+    const before = this.#counters.streams;
+    this.#counters = counters;
+    if (before.every(({ name }, at) => name === counters.streams[at]?.name)) return;
+    const names = new Set(counters.streams.map(({ name }) => name));
+    for (const { name } of before) {
+      if (names.has(name)) continue;
+      this.#byStream.delete(name);
+      this.#outputs.delete(name);
+    }
   }
 
   /** `seconds`: from the acceptance of the input that caused so many. */

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { WITHOUT_WAITING } from '../../../shared/files/regular-file.ts';
 import { SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import { parse } from '../../../shared/language/grammar/parse.ts';
 import { importing, isPattern, namesOfPattern } from '../../../shared/language/import-pattern.ts';
@@ -103,7 +104,7 @@ function isProgram(text: string): boolean {
 function textOf(path: string, folder: ProgramFolder): string | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = openSync(path, constants.O_RDONLY | WITHOUT_WAITING);
     const opened = fstatSync(file);
     if (!opened.isFile() || opened.size > limits.programBytesMax || pathInFolder(path, folder) !== path) return undefined;
     const there = statSync(path);

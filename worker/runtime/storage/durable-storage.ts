@@ -11,8 +11,8 @@ import { damaged, lostState, reportDamage } from './damage.ts';
 import { EventLog, type LogGap, type SegmentLengths } from './event-log.ts';
 import { Inventory, type Listed, type ListedPipeline } from './inventory.ts';
 import type { LogFiles } from './log-files.ts';
-import { keepPrivate, prepareStateDirectory } from './state-directory.ts';
-import { StateStore, type StoredPipeline } from './state-store.ts';
+import { findStateDirectory, keepPrivate, prepareStateDirectory } from './state-directory.ts';
+import { type Database, StateStore, type StoredPipeline, takeDatabase } from './state-store.ts';
 import { StorageHealth } from './storage-health.ts';
 import { storeProblem } from './store-files.ts';
 
@@ -20,10 +20,15 @@ export interface DurableStorageOptions {
   readonly stateDir: string;
   readonly report: (report: RuntimeReport) => void;
   readonly logFiles?: LogFiles;
+  /** As `EventLogOptions`. */
+  readonly segmentBytes?: number;
 }
 
 /** Names in the state directory. */
 const INVENTORY = 'inventory';
+const STORE = 'store';
+/** Segments of the log that are left to the checkpoints that come anyway. */
+const NEWEST_SEGMENTS = 2;
 
 interface BackupOptions {
   readonly at: Date;
@@ -53,18 +58,38 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   readonly #report: (report: RuntimeReport) => void;
   readonly #idleUpTo = new Map<string, number>();
   readonly #living = new Set<string>();
+  /** Whether it is known which pipelines live. */
+  #isTaken = false;
+  /** Pipelines whose newest checkpoint, the one of this input, could not be read to be kept twice. */
+  readonly #unreadable = new Map<string, number>();
+  #shortening: Promise<void> | undefined;
+  #isClosing = false;
   #sequence: number;
   #lastSavedAt = performance.now();
 
   /** @throws CepError `io_error` */
-  static async open({ stateDir, report, logFiles }: DurableStorageOptions): Promise<DurableStorage> {
+  static async open(options: DurableStorageOptions): Promise<DurableStorage> {
+    const { stateDir } = options;
+    await findStateDirectory(stateDir);
+    // Before anything is changed: who has it open is not to be disturbed.
+    const database = await takeDatabase(join(stateDir, STORE));
+    try {
+      return await DurableStorage.#open(options, database);
+    } catch (error) {
+      await database?.close();
+      throw error;
+    }
+  }
+
+  static async #open({ stateDir, report, logFiles, segmentBytes }: DurableStorageOptions, database?: Database): Promise<DurableStorage> {
     await prepareStateDirectory(stateDir);
     await removeUnfinishedBackups(stateDir);
-    const health = new StorageHealth(stateDir, report);
+    const writers: { readonly isLate: boolean }[] = [];
+    const health = new StorageHealth(stateDir, report, () => writers.some(({ isLate }) => isLate));
     const onFailure = (cause: unknown): void => health.failed(cause);
     const inventory = await Inventory.open(join(stateDir, INVENTORY));
     await requireStore(stateDir, inventory);
-    const store = await StateStore.open(join(stateDir, 'store'), report);
+    const store = await StateStore.open(join(stateDir, STORE), report, database);
     inventory.onFailure = onFailure;
     store.onFailure = onFailure;
     health.recover = () => store.recover();
@@ -79,7 +104,9 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
         list,
         onFailure,
         ...(logFiles && { files: logFiles }),
+        ...(segmentBytes !== undefined && { segmentBytes }),
       });
+      writers.push(inventory, store, log);
       storage = new DurableStorage({ stateDir, store, log, inventory, health, report }, await store.beginSequence(log.lastSequence));
       await storage.#compare(stateDir);
       return storage;
@@ -170,6 +197,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   takePipelines(): readonly StoredPipeline[] {
     const { pipelines } = this.#kept;
     this.#kept = { ...this.#kept, pipelines: [] };
+    this.#isTaken = true;
     for (const { definition, idle } of pipelines) {
       this.#living.add(definition.id);
       if (idle !== undefined) this.#idleUpTo.set(definition.id, idle.upTo);
@@ -240,6 +268,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
     await this.#store.deletePipeline(id);
     this.#living.delete(id);
     this.#idleUpTo.delete(id);
+    this.#unreadable.delete(id);
   }
 
   /** What there must be of the files of dead letters, by their paths in the directory. */
@@ -267,6 +296,10 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   maintain(): void {
     void this.#inventory.keepUp();
     void this.health.look();
+    this.#log.refuseLate();
+    this.#shortening ??= this.#shortenLog().finally(() => {
+      this.#shortening = undefined;
+    });
   }
 
   saveAnswer(answer: SealedAnswer): Promise<void> {
@@ -304,12 +337,43 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   }
 
   /** Requests are kept for the older checkpoint too, which may be needed; ticks for the newest only. */
-  #retire(): Promise<void> {
-    return this.#log.retire((id, last) => {
-      if (!this.#living.has(id)) return false;
-      const ticksUpTo = Math.max(this.#store.newestCheckpoint(id), this.#idleUpTo.get(id) ?? 0);
-      return last.request > this.#store.oldestCheckpoint(id) || last.tick > ticksUpTo;
-    });
+  async #retire(): Promise<void> {
+    if (!this.#isTaken) return;
+    await this.#log.retire(
+      (id, last) => this.#living.has(id) && (last.request > this.#requestsNeededFrom(id) || last.tick > this.#coveredUpTo(id)),
+    );
+  }
+
+  /** What the newest checkpoint stands for, with what came behind it without effect. */
+  #coveredUpTo(id: string): number {
+    return Math.max(this.#store.newestCheckpoint(id), this.#idleUpTo.get(id) ?? 0);
+  }
+
+  #requestsNeededFrom(id: string): number {
+    const oldest = this.#store.oldestCheckpoint(id);
+    return oldest === this.#store.newestCheckpoint(id) ? this.#coveredUpTo(id) : oldest;
+  }
+
+  /**
+   * A pipeline to which nothing comes any more makes no further checkpoint, and would keep the log for the one that it has: that is kept
+   * twice instead. What a failed one has not worked through stays.
+   */
+  async #shortenLog(): Promise<void> {
+    if (!this.#isTaken) return;
+    try {
+      for (const [id, last] of this.#log.lastRequestsBefore(NEWEST_SEGMENTS)) {
+        if (this.#isClosing || this.health.problem !== null) return;
+        if (this.#holdsLog(id, last) && !(await this.#store.copyNewest(id))) this.#unreadable.set(id, this.#store.newestCheckpoint(id));
+      }
+      if (this.#log.segments > NEWEST_SEGMENTS && !this.#isClosing) await this.#retire();
+    } catch {
+      // Said by the write that failed; the next call tries again.
+    }
+  }
+
+  #holdsLog(id: string, last: number): boolean {
+    const isCovered = last > this.#requestsNeededFrom(id) && last <= this.#coveredUpTo(id);
+    return this.#living.has(id) && isCovered && this.#unreadable.get(id) !== this.#store.newestCheckpoint(id);
   }
 
   /** The list as it is to be when segments go or the process ends: what the store has of each pipeline. */
@@ -332,7 +396,7 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   async #copyTo(folder: string, copyLetters: BackupOptions['copyLetters']): Promise<void> {
     const before = this.#inventory.onDisk;
     await mkdir(join(folder, 'log'), { mode: 0o700 });
-    const segments = await this.#log.copyTo(join(folder, 'log'), () => this.#store.copyTo(join(folder, 'store')));
+    const segments = await this.#log.copyTo(join(folder, 'log'), () => this.#store.copyTo(join(folder, STORE)));
     // What went meanwhile may be gone from the copy, and is off the list by then.
     const after = this.#inventory.listed;
     const still = <T>(one: Readonly<Record<string, T>>, other: object): Record<string, T> =>
@@ -349,6 +413,8 @@ export class DurableStorage implements RuntimeStorage, TenantStorage, AnswerStor
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#shortening;
     await this.#log.close();
     await this.#store.close();
     await this.#inventory.keepUp();
@@ -374,7 +440,7 @@ async function unlisted(isListed: boolean, changed: Promise<void>): Promise<void
 /** Opening a database that is gone would make a new one. @throws CepError `io_error` */
 async function requireStore(stateDir: string, { found, listed }: Inventory): Promise<void> {
   if (found !== 'whole') return;
-  const problem = await storeProblem(join(stateDir, 'store'));
+  const problem = await storeProblem(join(stateDir, STORE));
   if (problem === undefined || problem.hasData) return;
   throw damaged(stateDir, [`the database in 'store': ${problem.reason}`, ...missingOf(listed, { tenants: [], pipelines: [] })]);
 }

@@ -7,6 +7,7 @@ import { reportDamage } from './damage.ts';
 import { requireFormat } from './inventory.ts';
 import { diskFiles, type LogFile, type LogFiles } from './log-files.ts';
 import { frameOf, type LoggedCut, readFrames } from './log-frame.ts';
+import { NO_ANSWER, Pending } from './pending.ts';
 
 const SEGMENT_HEAD = Buffer.from('CEPLOG1\n');
 const SEGMENT_BYTES_DEFAULT = 64 * 1_048_576;
@@ -40,9 +41,11 @@ interface Segment {
   readonly path: string;
   /** Bytes that count; behind them nothing does. */
   length: number;
-  /** By pipeline: the sequence of its last request, and of its last tick. */
+  /** By pipeline: the sequence of its last request, or of what is skipped, and of its last tick. */
   readonly requests: Map<string, number>;
   readonly ticks: Map<string, number>;
+  /** Numbers of the segments of which it says what was refused. */
+  readonly cuts: Set<number>;
 }
 
 interface Waiting {
@@ -63,8 +66,11 @@ export class EventLog {
   readonly #segments: Segment[];
   #file: LogFile | undefined;
   #waiting: Waiting[] = [];
+  readonly #write = new Pending();
   #isWriting = false;
   #isRetiring = false;
+  /** Readers of all segments, and copies that are being made: nothing is removed meanwhile. */
+  #holds = 0;
   /** On its way out: off the list, its file perhaps still there. */
   #leaving: Segment | undefined;
   /** Number of the segment that is being made, listed before it is written to. */
@@ -86,15 +92,7 @@ export class EventLog {
     try {
       await files.makeFolder(options.folder);
       const names = (await files.list(options.folder)).filter((name) => /^\d{8}\.log$/.test(name)).sort();
-      const segments = names.map(
-        (name): Segment => ({
-          number: Number.parseInt(name, 10),
-          path: join(options.folder, name),
-          length: 0,
-          requests: new Map(),
-          ticks: new Map(),
-        }),
-      );
+      const segments = names.map((name): Segment => newSegment(Number.parseInt(name, 10), join(options.folder, name)));
       const log = new EventLog(options, segments);
       await log.#examine();
       return log;
@@ -112,6 +110,10 @@ export class EventLog {
 
   get bytes(): number {
     return this.#segments.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  get segments(): number {
+    return this.#segments.length;
   }
 
   /** Of all segments; none is written to before the first record comes. */
@@ -153,8 +155,10 @@ export class EventLog {
         this.#reportGap(segment, frame, { isTail: isLast && frame.end === bytes.length && frame.start >= listedLength });
         continue;
       }
-      if (frame.record.kind === 'cut') cuts.push(frame.record);
-      else this.#examined(segment, frame.record);
+      if (frame.record.kind === 'cut') {
+        cuts.push(frame.record);
+        segment.cuts.add(frame.record.segment);
+      } else this.#examined(segment, frame.record);
       end = frame.end;
     }
     segment.length = end;
@@ -227,16 +231,46 @@ export class EventLog {
 
   /** Everything in the log, in order. One segment at a time is in memory. */
   async *records(): AsyncGenerator<LoggedRecord> {
-    for (const segment of [...this.#segments]) {
-      const bytes = (await this.#files.read(segment.path)).subarray(0, segment.length);
-      for (const frame of readFrames(bytes, SEGMENT_HEAD.length)) {
-        if (frame.kind === 'record' && frame.record.kind !== 'cut') yield frame.record;
+    await this.#hold();
+    try {
+      for (const segment of [...this.#segments]) {
+        const bytes = (await this.#files.read(segment.path)).subarray(0, segment.length);
+        for (const frame of readFrames(bytes, SEGMENT_HEAD.length)) {
+          if (frame.kind === 'record' && frame.record.kind !== 'cut') yield frame.record;
+        }
       }
+    } finally {
+      this.#holds--;
     }
+  }
+
+  /** The last request of each pipeline that has none in the newest segments, of which there are so many. */
+  lastRequestsBefore(newest: number): ReadonlyMap<string, number> {
+    const last = new Map<string, number>();
+    for (const { requests } of this.#segments.slice(0, -newest)) for (const [id, sequence] of requests) last.set(id, sequence);
+    for (const { requests } of this.#segments.slice(-newest)) for (const id of requests.keys()) last.delete(id);
+    return last;
+  }
+
+  /** Nothing is removed from here on until `#holds` says that nobody needs that. */
+  async #hold(): Promise<void> {
+    this.#holds++;
+    while (this.#isRetiring) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  /** The write that is under way may never end. */
+  get isLate(): boolean {
+    return this.#write.isLate;
+  }
+
+  /** Refuses what waits behind a write that may never end; to be called from time to time. What is in the write itself may be on disk or not. */
+  refuseLate(): void {
+    if (this.isLate && this.#waiting.length > 0) this.#refuse(this.#waiting.splice(0), new Error(NO_ANSWER));
   }
 
   /** Resolves when it is on disk; a tick as soon as the system has it. @throws CepError `storage_unavailable` */
   append(record: LoggedRecord): Promise<void> {
+    if (this.isLate) return Promise.reject(refusal(NO_ANSWER));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ record, frame: frameOf(record), resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
@@ -250,7 +284,7 @@ export class EventLog {
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
       this.#waiting = [];
-      await this.#writeGroup(group);
+      await this.#write.during(() => this.#writeGroup(group));
     }
     this.#isWriting = false;
     this.#closing?.();
@@ -259,7 +293,7 @@ export class EventLog {
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     try {
       const segment = await this.#openSegment();
-      await this.#write(segment, group);
+      await this.#append(segment, group);
       for (const { record } of group) note(segment, record);
       this.#isRefusing = false;
     } catch (error) {
@@ -269,7 +303,7 @@ export class EventLog {
     for (const { resolve } of group) resolve();
   }
 
-  async #write(segment: Segment, group: readonly Waiting[]): Promise<void> {
+  async #append(segment: Segment, group: readonly Waiting[]): Promise<void> {
     const file = this.#file as LogFile;
     const bytes = Buffer.concat(group.map(({ frame }) => frame));
     try {
@@ -333,7 +367,7 @@ export class EventLog {
     } finally {
       this.#coming = undefined;
     }
-    const segment: Segment = { number, path, length: head.length, requests: new Map(), ticks: new Map() };
+    const segment: Segment = { ...newSegment(number, path), length: head.length, cuts: new Set(this.#cuts.map((cut) => cut.segment)) };
     this.#segments.push(segment);
     this.#file = file;
     this.#cuts = [];
@@ -348,17 +382,13 @@ export class EventLog {
     }
     this.#isRefusing = true;
     this.#options.onFailure?.(cause);
-    const error = new CepError('storage_unavailable', `the events cannot be kept: ${reason}`, {
-      hint: 'send them again when the state directory has room',
-      retryAfterSeconds: 5,
-      cause,
-    });
+    const error = refusal(reason, cause);
     for (const { reject } of group) reject(error);
   }
 
-  /** Removes segments of which nothing is needed: `isNeeded` is asked for the last request and tick of each pipeline. */
+  /** Removes segments of which nothing is needed, wherever they stand: `isNeeded` is asked for the last request and tick of each pipeline. */
   async retire(isNeeded: (pipelineId: string, last: { readonly request: number; readonly tick: number }) => boolean): Promise<void> {
-    if (this.#isRetiring) return;
+    if (this.#isRetiring || this.#holds > 0) return;
     this.#isRetiring = true;
     try {
       await this.#retireAll(isNeeded);
@@ -372,8 +402,7 @@ export class EventLog {
    * made. Gives the lengths of the copies.
    */
   async copyTo(folder: string, before: () => Promise<void>): Promise<SegmentLengths> {
-    while (this.#isRetiring) await new Promise((resolve) => setTimeout(resolve, 10));
-    this.#isRetiring = true;
+    await this.#hold();
     try {
       await before();
       const segments = this.#segments.map(({ number, path, length }) => ({ number, path, length }));
@@ -384,28 +413,32 @@ export class EventLog {
       }
       return Object.fromEntries(segments.map(({ number, length }) => [number, length]));
     } finally {
-      this.#isRetiring = false;
+      this.#holds--;
     }
   }
 
   async #retireAll(isNeeded: Parameters<EventLog['retire']>[0]): Promise<void> {
-    while (this.#segments.length > 1) {
-      const segment = this.#segments[0] as Segment;
-      const pipelines = new Set([...segment.requests.keys(), ...segment.ticks.keys()]);
-      const last = (id: string): { request: number; tick: number } => ({
-        request: segment.requests.get(id) ?? 0,
-        tick: segment.ticks.get(id) ?? 0,
-      });
-      if ([...pipelines].some((id) => isNeeded(id, last(id)))) return;
+    // The newest stays: it is written to, and gives the next one its number.
+    for (const segment of this.#segments.slice(0, -1)) {
+      if (this.#holds > 0) return;
+      if (this.#isNeeded(segment, isNeeded)) continue;
       this.#leaving = segment;
       try {
         await this.#list();
         await this.#files.remove(segment.path);
-        this.#segments.shift();
+        // A crash of the machine must not bring it back without the one that says what of it was refused.
+        await this.#files.syncFolder(this.#options.folder);
+        this.#segments.splice(this.#segments.indexOf(segment), 1);
       } finally {
         this.#leaving = undefined;
       }
     }
+  }
+
+  #isNeeded({ requests, ticks, cuts }: Segment, isNeeded: Parameters<EventLog['retire']>[0]): boolean {
+    if (this.#segments.some(({ number }) => cuts.has(number))) return true;
+    const pipelines = new Set([...requests.keys(), ...ticks.keys()]);
+    return [...pipelines].some((id) => isNeeded(id, { request: requests.get(id) ?? 0, tick: ticks.get(id) ?? 0 }));
   }
 
   /** Writes what is waiting, then closes. */
@@ -428,9 +461,26 @@ export class EventLog {
   }
 }
 
+function newSegment(number: number, path: string): Segment {
+  return { number, path, length: 0, requests: new Map(), ticks: new Map(), cuts: new Set() };
+}
+
+/** What is skipped is kept as long as it must be known that it is. */
 function note(segment: Segment, record: LoggedRecord): void {
-  if (record.kind === 'request') segment.requests.set(record.pipelineId, record.sequence);
-  else if (record.kind === 'tick') for (const id of record.pipelineIds) segment.ticks.set(id, record.sequence);
+  if (record.kind === 'tick') {
+    for (const id of record.pipelineIds) segment.ticks.set(id, record.sequence);
+    return;
+  }
+  const { pipelineId, sequence } = record;
+  segment.requests.set(pipelineId, Math.max(sequence, segment.requests.get(pipelineId) ?? 0));
+}
+
+function refusal(reason: string, cause?: unknown): CepError {
+  return new CepError('storage_unavailable', `the events cannot be kept: ${reason}`, {
+    hint: 'send them again when the state directory has room',
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -4,6 +4,7 @@ import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
+import { NO_ANSWER, Pending } from './pending.ts';
 
 /** Of everything in the state directory. A directory of a later one is refused; of an earlier one is taken and written anew. */
 export const STATE_FORMAT = 2;
@@ -49,6 +50,7 @@ export class Inventory {
   #listed: Listed;
   #onDisk: Listed;
   #isWritten = true;
+  readonly #pending = new Pending();
   #writing: Promise<void> = Promise.resolve();
 
   /** @throws CepError `io_error` when it cannot be read, or a later version wrote it */
@@ -78,9 +80,15 @@ export class Inventory {
     return this.#onDisk;
   }
 
+  /** The write that is under way may never end. */
+  get isLate(): boolean {
+    return this.#pending.isLate;
+  }
+
   /** Resolves when the change is on disk. @throws CepError `storage_unavailable`; the list keeps the change for the next time */
   change(change: (listed: Listed) => Partial<Listed>): Promise<void> {
     this.note(change);
+    if (this.isLate) return Promise.reject(unavailable(NO_ANSWER));
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;
   }
@@ -101,18 +109,22 @@ export class Inventory {
     const { listed } = this;
     this.#isWritten = true;
     try {
-      await replace(this.#path, textOf(listed));
+      await this.#pending.during(() => replace(this.#path, textOf(listed)));
       this.#onDisk = listed;
     } catch (cause) {
       this.#isWritten = false;
       this.onFailure?.(cause);
-      throw new CepError('storage_unavailable', `the state directory does not take the change: ${fileReason(cause)}`, {
-        hint: 'see whether its disk is full',
-        retryAfterSeconds: 5,
-        cause,
-      });
+      throw unavailable(fileReason(cause), cause);
     }
   }
+}
+
+function unavailable(reason: string, cause?: unknown): CepError {
+  return new CepError('storage_unavailable', `the state directory does not take the change: ${reason}`, {
+    hint: 'see whether its disk is full',
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 /** @throws CepError `io_error` when this version is older than what it reads */

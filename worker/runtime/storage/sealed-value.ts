@@ -13,8 +13,18 @@ export function seal(head: unknown, body: Uint8Array = new Uint8Array(0)): Buffe
 
 /** What was sealed; undefined when the bytes are not as they were. */
 export function unseal<T>(sealed: Uint8Array): { readonly head: T; readonly body: Uint8Array } | undefined {
-  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-  if (bytes.length < 8 || crc32c(bytes.subarray(4)) !== bytes.readUInt32LE(0)) return undefined;
+  if (!isWhole(sealed)) return undefined;
+  const bytes = bufferOf(sealed);
   const end = 8 + bytes.readUInt32LE(4);
   return { head: JSON.parse(bytes.toString('utf8', 8, end)) as T, body: Uint8Array.from(bytes.subarray(end)) };
+}
+
+/** Whether the bytes are as they were sealed. */
+export function isWhole(sealed: Uint8Array): boolean {
+  const bytes = bufferOf(sealed);
+  return bytes.length >= 8 && crc32c(bytes.subarray(4)) === bytes.readUInt32LE(0);
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -8,19 +8,23 @@ import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { StoredTenant } from '../tenants/tenant-registry.ts';
 import { reportDamage } from './damage.ts';
 import { requireFormat, STATE_FORMAT } from './inventory.ts';
-import { seal, unseal } from './sealed-value.ts';
+import { NO_ANSWER, Pending } from './pending.ts';
+import { isWhole, seal, unseal } from './sealed-value.ts';
 import { probe } from './state-directory.ts';
-import { droppedChanges, logBytes, putAside, storeProblem } from './store-files.ts';
+import { droppedChanges, isThere, logBytes, putAside, storeProblem } from './store-files.ts';
 
 /** Checkpoints kept of each pipeline: the newest, and the one to fall back to. */
 const CHECKPOINTS_KEPT = 2;
+/** A checkpoint may be large, and a disk slow, ms. */
+const LATE_MS = 60_000;
+const NOT_WHOLE = 'its checksum does not fit';
 const FORMAT_KEY = 'meta/format';
 /** Sequences reserved at a time: one synced write for so many inputs. */
 const SEQUENCES_RESERVED = 16_777_216;
 /** Room that it takes to open the database again, beside that for what its log holds. */
 const PROBE_BYTES_MIN = 65_536;
 
-type Database = Level<string, Uint8Array>;
+export type Database = Level<string, Uint8Array>;
 type Change = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array } | { readonly type: 'del'; readonly key: string };
 
 /** What a checkpoint has besides the state. The definition is in it too: where its own record cannot be read, this one serves. */
@@ -32,6 +36,11 @@ interface CheckpointHead {
   readonly deliveries: SavedDeliveries;
   readonly sources?: SourcePositions;
   readonly definition: PipelineDefinition;
+}
+
+interface KeptCheckpoint {
+  readonly key: string;
+  readonly sequence: number;
 }
 
 interface StorePlace {
@@ -62,9 +71,10 @@ export class StateStore {
   #asBefore: readonly Change[] = [];
   #reopening: Promise<void> | undefined;
   readonly #report: (report: RuntimeReport) => void;
-  /** Sequences of the checkpoints of each pipeline, oldest first. */
-  readonly #kept = new Map<string, number[]>();
+  /** The checkpoints of each pipeline, oldest first. */
+  readonly #kept = new Map<string, readonly KeptCheckpoint[]>();
   #writes: Promise<void> = Promise.resolve();
+  readonly #pending = new Pending(LATE_MS);
   #reservedUpTo = 0;
   #isReserving = false;
   #hasFormat = false;
@@ -79,30 +89,16 @@ export class StateStore {
    * @throws CepError `io_error` when it cannot be opened, for example because another process has it open, or a later version wrote it;
    *   what is damaged is repaired as far as that goes, and `wasRepaired` says so
    */
-  static async open(folder: string, report: (report: RuntimeReport) => void): Promise<StateStore> {
+  static async open(folder: string, report: (report: RuntimeReport) => void, taken?: Database): Promise<StateStore> {
     try {
-      const { database, wasRepaired } = await openDatabase(folder, report);
+      const { database, wasRepaired } = await openDatabase(folder, report, taken);
       const store = new StateStore(database, { folder, report, wasRepaired });
       const format = (await store.#read<{ readonly format: number }>(FORMAT_KEY))?.head.format;
       requireFormat(format ?? 0, folder);
       store.#hasFormat = format !== undefined;
       return store;
     } catch (cause) {
-      if (cause instanceof CepError) throw cause;
-      const isLocked = causes(cause).some((error) => 'code' in error && error.code === 'LEVEL_LOCKED');
-      const reason = isLocked
-        ? 'another process uses it'
-        : causes(cause)
-            .map(({ message }) => message)
-            .join(': ');
-      throw new CepError('io_error', `the state in '${folder}' cannot be opened: ${reason}`, {
-        hint: isLocked
-          ? 'stop the other server, or give this one a state directory of its own'
-          : /no space/i.test(reason)
-            ? 'make room on its disk, and start again: what it holds is not lost'
-            : 'docs/operations/damaged-storage.md says what to do; nothing in it was changed',
-        cause,
-      });
+      throw cause instanceof CepError ? cause : notOpened(folder, cause);
     }
   }
 
@@ -129,7 +125,7 @@ export class StateStore {
   async beginSequence(lastInLog: number): Promise<number> {
     await this.#findCheckpoints();
     const stored = await this.#read<{ readonly upTo: number }>('meta/sequence');
-    const known = Math.max(lastInLog, ...[...this.#kept.values()].flat());
+    const known = Math.max(lastInLog, ...[...this.#kept.values()].flat().map(({ sequence }) => sequence));
     // Where the number is lost, those that were given since are not known: more than could have been are left out.
     const first = stored === undefined && known > 0 ? known + 2 * SEQUENCES_RESERVED : Math.max(stored?.head.upTo ?? 0, known);
     await this.#reserve(first + SEQUENCES_RESERVED);
@@ -196,15 +192,43 @@ export class StateStore {
   async savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
     const { id } = definition;
     const changes: Change[] = [{ type: 'put', key: `pipeline/${id}`, value: seal(definition) }];
-    const kept = this.#kept.get(id) ?? [];
-    const old = checkpoint === null ? [] : kept.filter((sequence) => sequence !== checkpoint.sequence).slice(0, -(CHECKPOINTS_KEPT - 1));
-    if (checkpoint !== null)
-      changes.push({ type: 'put', key: checkpointKey(id, checkpoint.sequence), value: sealCheckpoint(checkpoint, definition) });
-    for (const sequence of old) changes.push({ type: 'del', key: checkpointKey(id, sequence) });
-    await this.#change(changes);
-    if (checkpoint === null) return;
-    const left = kept.filter((sequence) => sequence !== checkpoint.sequence && !old.includes(sequence));
-    this.#kept.set(id, [...left, checkpoint.sequence]);
+    if (checkpoint === null) return await this.#change(changes);
+    const { sequence } = checkpoint;
+    const added = { key: checkpointKey(id, sequence), sequence };
+    changes.push({ type: 'put', key: added.key, value: sealCheckpoint(checkpoint, definition) });
+    await this.#inTurn(() => {
+      const others = this.#checkpoints(id).filter(({ key }) => key !== added.key);
+      return this.#keep(id, [...others, added].slice(-CHECKPOINTS_KEPT), changes);
+    });
+  }
+
+  /**
+   * Keeps the newest checkpoint of a pipeline twice, in place of the one before, so that nothing older is needed to fall back to. False when
+   * there is none that can be read.
+   */
+  copyNewest(id: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const newest = this.#checkpoints(id).at(-1);
+      const sealed = newest && !this.#isClosed ? await this.#get(newest.key) : undefined;
+      if (newest === undefined || sealed === undefined) return false;
+      if (!isWhole(sealed)) return this.#reportCorrupt(newest.key, new Error(NOT_WHOLE)) ?? false;
+      const copy = { key: copyKey(newest.key), sequence: newest.sequence };
+      await this.#keep(id, [copy, newest], [{ type: 'put', key: copy.key, value: sealed }]);
+      return true;
+    });
+  }
+
+  /** Makes the changes, and has these checkpoints of the pipeline then; others go. To be called in turn. */
+  async #keep(id: string, left: readonly KeptCheckpoint[], changes: readonly Change[]): Promise<void> {
+    const keys = new Set(left.map(({ key }) => key));
+    const old = this.#checkpoints(id).filter(({ key }) => !keys.has(key));
+    await this.#write([...changes, ...old.map(({ key }): Change => ({ type: 'del', key }))]);
+    if (left.length > 0) this.#kept.set(id, left);
+    else this.#kept.delete(id);
+  }
+
+  #checkpoints(id: string): readonly KeptCheckpoint[] {
+    return this.#kept.get(id) ?? [];
   }
 
   /** Nothing but ticks without effect came since the newest checkpoint. */
@@ -212,25 +236,35 @@ export class StateStore {
     await this.#change([{ type: 'put', key: `idle/${id}`, value: seal({ ...idle, checkpoint: this.newestCheckpoint(id) }) }]);
   }
 
-  async deletePipeline(id: string): Promise<void> {
-    const keys = [`pipeline/${id}`, `idle/${id}`, ...(this.#kept.get(id) ?? []).map((sequence) => checkpointKey(id, sequence))];
-    await this.#change(keys.map((key) => ({ type: 'del', key })));
-    this.#kept.delete(id);
+  deletePipeline(id: string): Promise<void> {
+    const keys = [`pipeline/${id}`, `idle/${id}`];
+    return this.#inTurn(() =>
+      this.#keep(
+        id,
+        [],
+        keys.map((key) => ({ type: 'del', key })),
+      ),
+    );
+  }
+
+  /** The change that is under way may never end. */
+  get isLate(): boolean {
+    return this.#pending.isLate;
   }
 
   newestCheckpoint(id: string): number {
-    return this.#kept.get(id)?.at(-1) ?? 0;
+    return this.#checkpoints(id).at(-1)?.sequence ?? 0;
   }
 
   oldestCheckpoint(id: string): number {
-    const kept = this.#kept.get(id) ?? [];
-    return kept.length < CHECKPOINTS_KEPT ? 0 : (kept[0] ?? 0);
+    const kept = this.#checkpoints(id);
+    return kept.length < CHECKPOINTS_KEPT ? 0 : (kept[0]?.sequence ?? 0);
   }
 
   /** The newest checkpoint that can be read. */
   async readCheckpoint(id: string): Promise<(PipelineCheckpoint & { readonly definition: PipelineDefinition }) | undefined> {
-    for (const sequence of [...(this.#kept.get(id) ?? [])].reverse()) {
-      const found = await this.#read<CheckpointHead>(checkpointKey(id, sequence));
+    for (const { key } of [...this.#checkpoints(id)].reverse()) {
+      const found = await this.#read<CheckpointHead>(key);
       if (found) return { ...found.head, state: found.body };
     }
     return undefined;
@@ -259,7 +293,7 @@ export class StateStore {
     this.#kept.clear();
     for (const key of await this.#keys('checkpoint/')) {
       const [, id = '', sequence = ''] = key.split('/');
-      this.#kept.set(id, [...(this.#kept.get(id) ?? []), Number(sequence)]);
+      this.#kept.set(id, [...this.#checkpoints(id), { key, sequence: Number(sequence) }].sort(byAge));
     }
   }
 
@@ -291,10 +325,14 @@ export class StateStore {
 
   /** Undefined when there is none, or none that can be trusted: that is reported. */
   async #read<T>(key: string): Promise<{ readonly head: T; readonly body: Uint8Array } | undefined> {
-    const database = await this.#readable();
-    const sealed = await database.get(key).catch((error: unknown) => this.#reportCorrupt(key, error));
+    const sealed = await this.#get(key);
     if (sealed === undefined) return undefined;
-    return unseal<T>(sealed) ?? this.#reportCorrupt(key, new Error('its checksum does not fit'));
+    return unseal<T>(sealed) ?? this.#reportCorrupt(key, new Error(NOT_WHOLE));
+  }
+
+  async #get(key: string): Promise<Uint8Array | undefined> {
+    const database = await this.#readable();
+    return database.get(key).catch((error: unknown) => this.#reportCorrupt(key, error));
   }
 
   #reportCorrupt(key: string, error: unknown): undefined {
@@ -308,9 +346,13 @@ export class StateStore {
     return this.#inTurn(() => this.#write(changes));
   }
 
-  #inTurn(action: () => Promise<void>): Promise<void> {
-    const done = this.#writes.then(action);
-    this.#writes = done.catch(() => undefined);
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    if (this.isLate) return Promise.reject(unavailable('the state directory does not take the change', new Error(NO_ANSWER)));
+    const done = this.#writes.then(() => this.#pending.during(action));
+    this.#writes = done.then(
+      () => undefined,
+      () => undefined,
+    );
     return done;
   }
 
@@ -399,9 +441,52 @@ function checkpointKey(id: string, sequence: number): string {
   return `checkpoint/${id}/${String(sequence).padStart(16, '0')}`;
 }
 
+/** Of a checkpoint that is kept twice: its place is before that of the other, which may be replaced by one of the same input. */
+function copyKey(key: string): string {
+  return `${key}/2`;
+}
+
+function byAge(a: KeptCheckpoint, b: KeptCheckpoint): number {
+  return a.sequence - b.sequence || b.key.length - a.key.length;
+}
+
 function sealCheckpoint(checkpoint: PipelineCheckpoint, definition: PipelineDefinition): Buffer {
   const { state, ...rest } = checkpoint;
   return seal({ ...rest, definition } satisfies CheckpointHead, state);
+}
+
+function isLocked(error: unknown): boolean {
+  return causes(error).some((one) => 'code' in one && one.code === 'LEVEL_LOCKED');
+}
+
+function notOpened(folder: string, cause: unknown): CepError {
+  const reason = isLocked(cause) ? 'another process uses it' : messageOf(cause);
+  return new CepError('io_error', `the state in '${folder}' cannot be opened: ${reason}`, {
+    hint: isLocked(cause)
+      ? 'stop the other server, or give this one a state directory of its own'
+      : /no space/i.test(reason)
+        ? 'make room on its disk, and start again: what it holds is not lost'
+        : 'docs/operations/damaged-storage.md says what to do; nothing in it was changed',
+    cause,
+  });
+}
+
+/**
+ * Opens a database that is there and whole, which nobody else can open then; to be given to `StateStore.open`. Undefined where there is none
+ * to open, and nobody has it open. @throws CepError `io_error` when another process has
+ */
+export async function takeDatabase(folder: string): Promise<Database | undefined> {
+  try {
+    if (!(await isThere(folder))) return undefined;
+    const problem = await storeProblem(folder);
+    // One that is damaged is locked before it is looked into, too.
+    const database = await openWhole(folder, { createIfMissing: false });
+    if (problem === undefined) return database;
+    await database.close();
+  } catch (error) {
+    if (isLocked(error)) throw notOpened(folder, error);
+  }
+  return undefined;
 }
 
 interface Opened {
@@ -410,11 +495,11 @@ interface Opened {
 }
 
 /** A database that is damaged is put aside, and repaired as far as that goes; the checksums of the values and the inventory say what is left. */
-async function openDatabase(folder: string, report: (report: RuntimeReport) => void): Promise<Opened> {
-  const problem = await storeProblem(folder);
+async function openDatabase(folder: string, report: (report: RuntimeReport) => void, taken?: Database): Promise<Opened> {
+  const problem = taken === undefined ? await storeProblem(folder) : undefined;
   if (problem?.hasData) return repaired(folder, report, problem.reason);
   try {
-    const database = await openWhole(folder);
+    const database = taken ?? (await openWhole(folder));
     const dropped = await droppedChanges(folder);
     for (const line of dropped) reportDamage(report, 'State store has left out changes that it cannot read', { folder, reason: line });
     return { database, wasRepaired: dropped.length > 0 };

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { RuntimeReport } from '../service.ts';
+import { NO_ANSWER, Pending } from './pending.ts';
 import { probe, reasonOf } from './state-directory.ts';
 
 /** With less room than this it is tried out whether there is any. */
@@ -10,13 +11,17 @@ export class StorageHealth {
   readonly #stateDir: string;
   readonly #report: (report: RuntimeReport) => void;
   #problem: string | null = null;
-  #isLooking = false;
+  readonly #look = new Pending();
+  /** Of whoever writes there. */
+  readonly #writes: readonly (() => boolean)[];
   /** Makes what failed fit to be written again; with it the problem is over. @throws what stands against that */
   recover: (() => Promise<void>) | undefined;
 
-  constructor(stateDir: string, report: (report: RuntimeReport) => void) {
+  /** @param writes Whether a write takes so long that it may never end */
+  constructor(stateDir: string, report: (report: RuntimeReport) => void, ...writes: readonly (() => boolean)[]) {
     this.#stateDir = stateDir;
     this.#report = report;
+    this.#writes = writes;
   }
 
   /** Why it takes nothing at the moment; null when it does. */
@@ -31,18 +36,23 @@ export class StorageHealth {
 
   /** Called about every second. */
   async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#hangs) this.#become(NO_ANSWER);
+    else if (!this.#look.isUnderWay) await this.#look.during(() => this.#tryOut());
+  }
+
+  async #tryOut(): Promise<void> {
     try {
       if (this.#problem === null && (await this.#hasRoom())) return;
       await probe(this.#stateDir);
       await this.recover?.();
-      this.#become(null);
+      if (!this.#hangs) this.#become(null);
     } catch (cause) {
       this.#become(reasonOf(cause));
-    } finally {
-      this.#isLooking = false;
     }
+  }
+
+  get #hangs(): boolean {
+    return this.#look.isLate || this.#writes.some((isLate) => isLate());
   }
 
   async #hasRoom(): Promise<boolean> {

@@ -20,6 +20,11 @@ export async function storeProblem(folder: string): Promise<{ readonly reason: s
   return undefined;
 }
 
+/** Whether anything stands at the path. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
 /** How much the logs of a database hold, which it writes to a table when it is opened. */
 export async function logBytes(folder: string): Promise<number> {
   const logs = (await readdir(folder)).filter((name) => /^\d+\.log$/.test(name));
@@ -31,7 +36,7 @@ export async function logBytes(folder: string): Promise<number> {
 export async function putAside(folder: string): Promise<string> {
   for (let number = 1; ; number++) {
     const aside = `${folder}.damaged-${number}`;
-    if ((await stat(aside).catch(() => undefined)) !== undefined) continue;
+    if (await isThere(aside)) continue;
     await cp(folder, aside, { recursive: true });
     return aside;
   }

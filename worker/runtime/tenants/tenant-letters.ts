@@ -17,12 +17,14 @@ interface Options extends Pick<RuntimeOptions, 'stateDir' | 'report'> {
 export class TenantLetters {
   readonly #options: Options;
   readonly #stores = new Map<string, DeadLetters>();
+  /** Whether there is such a pipeline. @default there is */
+  isHosted: (pipelineId: string) => boolean = () => true;
 
   /** Those of the server's own tenant are in `dlq.jsonl` of the state directory, those of others in `dlq/`; without one they are in memory. */
   static async open(options: Options): Promise<TenantLetters> {
     const letters = new TenantLetters(options);
     const { stateDir } = options;
-    if (stateDir !== undefined) letters.#stores.set(SERVER_TENANT, await DeadLetterFile.open(letters.#fileOf(stateDir, SERVER_TENANT)));
+    if (stateDir !== undefined) letters.#take(SERVER_TENANT, await DeadLetterFile.open(letters.#fileOf(stateDir, SERVER_TENANT)));
     return letters;
   }
 
@@ -31,7 +33,11 @@ export class TenantLetters {
   }
 
   of(tenantId: string): DeadLetters {
-    const store = this.#stores.get(tenantId) ?? this.#newStore(tenantId);
+    return this.#stores.get(tenantId) ?? this.#take(tenantId, this.#newStore(tenantId));
+  }
+
+  #take(tenantId: string, store: DeadLetters): DeadLetters {
+    store.dropped.isHosted = (pipelineId) => this.isHosted(pipelineId);
     this.#stores.set(tenantId, store);
     return store;
   }

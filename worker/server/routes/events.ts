@@ -17,6 +17,7 @@ const refusals = [
   'quota_exceeded',
   'not_durable',
   'storage_unavailable',
+  'outcome_unknown',
 ] as const;
 
 const durable = flagParameter('durable', 'Answer only when the events are on disk.', false);
