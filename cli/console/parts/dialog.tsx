@@ -16,8 +16,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     element.current?.showModal();
     return () => keepFocus(before); // Taken away while it is open, it leaves the focus nowhere.
   }, []);
+  // Closed by the browser, it tells so late: whoever opens it again at once would see that one closed.
+  const onCancel = (event: Event): void => {
+    event.preventDefault();
+    onClose();
+  };
   return (
-    <dialog ref={element} onClose={onClose} aria-labelledby="dialog-title">
+    <dialog ref={element} onCancel={onCancel} onClose={onClose} aria-labelledby="dialog-title">
       <h2 id="dialog-title">{title}</h2>
       {children}
     </dialog>
