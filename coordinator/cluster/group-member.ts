@@ -72,9 +72,9 @@ export class GroupMember {
     return this.#member.status();
   }
 
-  /** Called when role, leader, term or members have changed. */
-  onStatus(listener: (status: RaftStatus) => void): void {
-    this.#member.onStatus(listener);
+  /** Called when role, leader, term or members have changed. Gives the way to stop it. */
+  onStatus(listener: (status: RaftStatus) => void): () => void {
+    return this.#member.onStatus(listener);
   }
 
   /** Called after every command that changed something, and after a snapshot, then without events. Gives the way to stop it. */
@@ -84,17 +84,17 @@ export class GroupMember {
 
   /**
    * Has something done by the leader: here when this member leads, else by `elsewhere`. While there is no leader, or it changes, waits for
-   * two seconds and tries again: what is asked for must have one effect however often it is tried. Once it may have been done, nobody is told
-   * that it was not, whatever a later attempt is refused with.
+   * two seconds and tries again: what is asked for must have one effect however often it is tried. An attempt that another leader ends, which
+   * took longer, leaves that time anew. Once it may have been done, nobody is told that it was not, whatever a later attempt is refused with.
    * @throws CepError `no_leader` when there was none all the time, `outcome_unknown` when it may have been done
    */
   async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
     const { isRead = false, refusedWith = () => undefined } = options;
-    const endMs = performance.now() + LEADER_WAIT_MS;
+    let endMs = performance.now() + LEADER_WAIT_MS;
     let mayHaveHappened = false;
     for (;;) {
+      const [status, beganMs] = [this.#member.status(), performance.now()];
       try {
-        const status = this.#member.status();
         const answer = status.role === 'leader' ? await here() : await elsewhere(status);
         if (answer === 'undone' || answer === 'unknown') mayHaveHappened ||= answer === 'unknown' && !isRead;
         else if (!mayHaveHappened || !untried.has(refusedWith(answer) ?? '')) return answer;
@@ -106,6 +106,8 @@ export class GroupMember {
         // Who handed it on asks the next leader.
         else if (error.code === 'not_leader') throw unknownOutcome();
       }
+      const isLong = performance.now() - beganMs > LEADER_WAIT_MS;
+      if (isLong && !isLedAlike(status, this.#member.status())) endMs = performance.now() + LEADER_WAIT_MS;
       const leftMs = endMs - performance.now();
       if (leftMs <= 0) throw mayHaveHappened ? unknownOutcome() : this.#noLeader();
       await this.#change(Math.min(leftMs, LOOK_MS));
@@ -172,6 +174,11 @@ export class GroupMember {
       const stop = this.#member.onStatus(end);
     });
   }
+}
+
+/** By the same leader in the same term. */
+export function isLedAlike(one: RaftStatus, other: RaftStatus): boolean {
+  return one.leader === other.leader && one.term === other.term;
 }
 
 /** It may be another leader's turn in a moment, or the same request may be sent again. */

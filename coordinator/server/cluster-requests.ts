@@ -6,7 +6,7 @@ import { Answer } from '../../shared/http/answer.ts';
 import type { QueryParameter } from '../../shared/http/query.ts';
 import { idempotencyKeyOf } from '../../shared/http/register-route.ts';
 import type { Call } from '../../shared/http/route.ts';
-import type { Done, GroupMember, NoAnswer } from '../cluster/group-member.ts';
+import { type Done, type GroupMember, isLedAlike, type NoAnswer } from '../cluster/group-member.ts';
 import { OwnSession } from '../cluster/own-session.ts';
 import { refusalError } from '../cluster/refusal-error.ts';
 import type { RaftStatus } from '../raft/group.ts';
@@ -124,9 +124,18 @@ export class ClusterRequests {
     return answer;
   }
 
-  #elsewhere({ request }: ClusterCall, status: RaftStatus, options?: ForwardOptions): Promise<Answer | NoAnswer> {
+  async #elsewhere({ request }: ClusterCall, status: RaftStatus, options?: ForwardOptions): Promise<Answer | NoAnswer> {
     if (request.headers[forwardedHeader] !== undefined) throw notLeader(status);
-    return this.#forwarding.forward(request, status, options);
+    if (options?.answerMsMax === undefined) return await this.#forwarding.forward(request, status, options);
+    // What may take minutes is not waited for from a leader that is none any more, and perhaps silent.
+    const left = new AbortController();
+    const stop = this.group.onStatus((now) => void (isLedAlike(status, now) || left.abort()));
+    try {
+      const signal = options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);
+      return await this.#forwarding.forward(request, status, { ...options, signal });
+    } finally {
+      stop();
+    }
   }
 
   /**

@@ -169,6 +169,27 @@ describe('a group of coordinators', () => {
     await group.ask(follower, 'DELETE', `${groups}/judging?wait=false`);
   });
 
+  it('asks the next leader for a change of a connector that the one before has not judged yet', async () => {
+    const [leader, follower, connector, { validate }] = [await group.leader(), await group.follower(), kafka(), group];
+    const other = [1, 2, 3].find((id) => id !== leader && id !== follower) as number;
+    const pipelines = [{ name: 'p', source: `stream S = Login.from(${connector.name}, topic: "t") .emit(user: user)` }];
+    const groups = '/api/v1/cluster/pipeline-groups';
+    await group.ask(leader, 'POST', path, { body: connector });
+    expect((await group.ask(leader, 'POST', `${groups}?wait=false`, { body: { name: 'judging', pipelines } })).status).toBe(202);
+    let isJudging = false;
+    group.validate = () => {
+      isJudging = true;
+      return new Promise(() => undefined);
+    };
+    const asked = group.ask(follower, 'DELETE', `${path}/${connector.name}`);
+    await vi.waitFor(() => expect(isJudging).toBe(true), wait);
+    group.validate = validate;
+    expect((await group.ask(other, 'POST', '/api/v1/cluster/raft/transfer', { body: { to: other } })).status).toBe(200);
+    const { status, body } = await asked;
+    expect([status, body.code]).toEqual([409, 'transition_refused']);
+    await group.ask(other, 'DELETE', `${groups}/judging?wait=false`);
+  }, 60_000);
+
   it('says who its members are', async () => {
     const leader = await group.leader();
     const { body } = await group.ask(await group.follower(), 'GET', '/api/v1/cluster/raft/members');

@@ -214,6 +214,32 @@ describe('a pipeline group', () => {
     validation.close();
   });
 
+  it('that comes while others are judged is judged too before a connector goes', async () => {
+    const validation = new ProgramValidation();
+    let isHeld = false;
+    let release: (() => void) | undefined;
+    const validate: CoordinatorServerOptions['validate'] = async (program, waiting) => {
+      if (isHeld && program.source.includes('# Hook')) {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      return validation.validate(program, waiting);
+    };
+    await start(1, 3_000, { validate });
+    const connectors = '/api/v1/cluster/connectors';
+    await coordinator.post(connectors, { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });
+    await deploy({ pipelines: [{ name: 'p', source: `# Hook\n${source}` }] });
+    isHeld = true;
+    const deleted = coordinator.request('DELETE', `${connectors}/Hook`);
+    await vi.waitFor(() => expect(release).toBeDefined());
+    expect((await deploy({ name: 'late', pipelines: [{ name: 'q', source: `${source}.to(Hook)` }] }, '?wait=false')).status).toBe(202);
+    isHeld = false;
+    release?.();
+    expect(await deleted).toMatchObject({ status: 409, body: { error: "connector 'Hook' is used by pipeline 'q' of group 'late'" } });
+    validation.close();
+  });
+
   it('is not what a repeated change of a connector is judged by', async () => {
     await start(1);
     const connectors = '/api/v1/cluster/connectors';

@@ -153,31 +153,52 @@ async function requireDispensable(
   { name, becomes, signal, id }: Checked,
 ): Promise<void> {
   if ((await requests.doneBy(id)) !== undefined) return;
-  const { group } = requests;
-  const before = connectorsOf(group.state);
-  if (!before.some((one) => one.name === name)) return;
-  const after = before.flatMap((one) => (one.name !== name ? [one] : becomes === undefined ? [] : [{ ...one, ...becomes }]));
   const judged = new Set<string>();
-  for (const { name: groupName, pipelines } of group.state.groups.values()) {
-    for (const { name: pipeline, source } of pipelines) {
-      if (!source.includes(name) || judged.has(source)) continue;
+  let before: readonly Connector[] = [];
+  // To judge many takes minutes, in which groups come and connectors change: until nothing is left to judge.
+  for (;;) {
+    const { state } = await requests.group.confirmed();
+    const now = connectorsOf(state);
+    if (!now.some((one) => one.name === name)) return;
+    if (JSON.stringify(now) !== JSON.stringify(before)) judged.clear();
+    before = now;
+    const after = before.flatMap((one) => (one.name !== name ? [one] : becomes === undefined ? [] : [{ ...one, ...becomes }]));
+    const left = [...state.groups.values()].flatMap(({ name: groupName, pipelines }) =>
+      pipelines.filter(({ source }) => source.includes(name) && !judged.has(source)).map((one) => ({ ...one, groupName })),
+    );
+    if (left.length === 0) return;
+    for (const { source, groupName, name: pipeline } of left) {
+      if (judged.has(source)) continue;
       judged.add(source);
       const check = (connectors: readonly Connector[]) => validateWith(validate, { source, connectors, signal });
       const then = await check(after);
       if (then.valid || !(await check(before)).valid) continue;
-      const who = `pipeline '${pipeline}' of group '${groupName}'`;
-      if (becomes === undefined) {
-        throw new CepError('transition_refused', `connector '${name}' is used by ${who}`, {
-          hint: 'change the connector instead, or change or delete the group first',
-        });
-      }
-      const problem = then.diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'it cannot work';
-      throw new CepError('transition_refused', `with this, ${who} could not begin anew: ${problem}`, {
-        details: { pipelines: [{ name: pipeline, diagnostics: then.diagnostics }] },
-        hint: 'make a connector of another name and change the group to it, or change or delete the group first',
-      });
+      throw refusal({ name, isRemoved: becomes === undefined, who: `pipeline '${pipeline}' of group '${groupName}'`, pipeline, then });
     }
   }
+}
+
+interface Refused {
+  /** Of the connector. */
+  readonly name: string;
+  readonly isRemoved: boolean;
+  readonly who: string;
+  readonly pipeline: string;
+  /** What its program is with the change. */
+  readonly then: Awaited<ReturnType<typeof validateWith>>;
+}
+
+function refusal({ name, isRemoved, who, pipeline, then }: Refused): CepError {
+  if (isRemoved) {
+    return new CepError('transition_refused', `connector '${name}' is used by ${who}`, {
+      hint: 'change the connector instead, or change or delete the group first',
+    });
+  }
+  const problem = then.diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'it cannot work';
+  return new CepError('transition_refused', `with this, ${who} could not begin anew: ${problem}`, {
+    details: { pipelines: [{ name: pipeline, diagnostics: then.diagnostics }] },
+    hint: 'make a connector of another name and change the group to it, or change or delete the group first',
+  });
 }
 
 /** Looked at before anything of it comes into the log, where no secret may stand. @throws CepError `validation_error` */

@@ -56,7 +56,7 @@ class WorkedThroughLog {
         return { ...placed, ingress: log.#batches, ingressLogs, ingressChars: log.totalChars };
       },
       status: () => ({ role: 'leader' }) as never,
-      onStatus: () => undefined,
+      onStatus: () => () => undefined,
       onChange: (listener: ReplicaListener) => {
         this.#changed = listener;
         return () => undefined;

@@ -52,6 +52,7 @@ class Member {
       status: () => ({ role: this.isLeading ? 'leader' : 'follower' }) as never,
       onStatus: (listener: (status: never) => void) => {
         this.demoted = () => listener(undefined as never);
+        return () => undefined;
       },
       // No pipeline is removed in a simulation.
       onChange: () => () => undefined,
