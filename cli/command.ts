@@ -33,7 +33,8 @@ export abstract class CepCommand extends Command<CliContext> {
 
   /** Standard error of the command is a log: with `logging.format: json` each line of it is JSON. */
   protected readonly isLogging: boolean = false;
-  #isJsonLog = false;
+  /** Undefined until the settings are read. */
+  #isJsonLog: boolean | undefined;
 
   /** Does the work of the command; gives its exit code, or nothing for 0. */
   abstract run(): Promise<number | undefined>;
@@ -43,8 +44,17 @@ export abstract class CepCommand extends Command<CliContext> {
       await this.#checkCredentials();
       return (await this.run()) ?? 0;
     } catch (error) {
-      return reportError(error, this.context, this.#isJsonLog);
+      return reportError(error, this.context, this.#isJsonLog ?? (await this.#wantsJsonLog()));
     }
+  }
+
+  /** What can be told of it when the settings, or what is looked at before, are wrong. */
+  async #wantsJsonLog(): Promise<boolean> {
+    if (!this.isLogging) return false;
+    const { env } = this.context;
+    if (env['CEP_LOGGING_FORMAT']) return env['CEP_LOGGING_FORMAT'] === 'json';
+    const config = await loadConfig({ path: this.configFile(), flags: {}, environment: env }).catch(() => undefined);
+    return config?.get('logging.format') === 'json';
   }
 
   /** Credentials that are named are right, whether or not the command has a use for them. */

@@ -25,7 +25,8 @@ export function usageErrorOf(error: unknown, words: readonly string[], definitio
 
 /** The parser takes no word that begins with a dash for the value of an option, unless it is joined on. */
 function withoutValue(option: string, words: readonly string[], cause: Error): CepError {
-  const next = words[words.indexOf(option) + 1];
+  const at = words.findIndex((word, index) => word === option && (words[index + 1] ?? '-').startsWith('-'));
+  const next = at < 0 ? undefined : words[at + 1];
   if (next === undefined) return new CepError('usage_error', `${option}: expected a value`, { cause });
   return new CepError('usage_error', `${option}: expected a value, found '${next}'`, {
     hint: `a value that begins with a dash is joined on: ${option}=${next}`,

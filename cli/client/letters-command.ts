@@ -23,6 +23,8 @@ export abstract class LettersCommand extends OnePipelineCommand {
   protected async requireConnector(api: ServerApi, id: string): Promise<void> {
     const { connector } = this;
     if (connector === undefined || connector === ofRows) return;
+    // With another code than the one that was asked for.
+    if (this.code !== undefined && (await api.deadLetters(id, 1, { connector })).total > 0) return;
     const { nodes } = await api.topology(id);
     if (nodes.some(({ label }) => label === connector)) return;
     const ends = nodes.filter(({ node_type: type }) => type === 'sink' || type === 'source');

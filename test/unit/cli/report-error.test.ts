@@ -41,4 +41,13 @@ describe('reporting an error', () => {
     expect(lines.at(-1)).toMatchObject({ level: 'error', code: 'file_not_found', message: expect.stringContaining('nowhere') });
     expect((await cep(args)).stderr).toMatch(/^error: /m);
   });
+
+  it.each([
+    [['server'], { CEP_SERVER_PORT: 'abc' }],
+    [['server', '--credentials', 'nowhere.yaml'], {}],
+    [['coordinator', '-c', 'nowhere.yaml'], {}],
+  ])('is a line of JSON, too, where %o is wrong before anything is begun', async (args, env) => {
+    const { stderr } = await cep(args, { env: { CEP_LOGGING_FORMAT: 'json', ...env } });
+    expect(JSON.parse(stderr)).toMatchObject({ level: 'error', code: expect.any(String) });
+  });
 });

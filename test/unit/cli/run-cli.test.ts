@@ -60,6 +60,10 @@ describe('cep', () => {
       ['generate', 'fraud', '-n', '-5'],
       "error: -n: expected a value, found '-5'\n  hint: a value that begins with a dash is joined on: -n=-5\n",
     ],
+    [
+      ['generate', 'fraud', '-n', '5', '-n', '-5'],
+      "error: -n: expected a value, found '-5'\n  hint: a value that begins with a dash is joined on: -n=-5\n",
+    ],
     [['generate', 'fraud', '-n=-5'], "error: --count: expected a whole number, at least 0, found '-5'\n"],
     [['generate', 'fraud', '--count'], 'error: --count: expected a value\n'],
     [['raft', 'add', '4'], 'error: too few arguments, expected <ID> <URL>\n  hint: cep raft add --help\n'],

@@ -139,6 +139,13 @@ describe('cep dlq', () => {
     }
   });
 
+  it('are none with a code where a connector that the program has no longer left others, which is no mistake', async () => {
+    server.on(`GET ${path}/dlq`, { json: { entries: [], total: 0 } }, { json: { entries: [letter], total: 1 } });
+    server.on(`GET ${path}/topology`, { json: { nodes: [], edges: [] } });
+    expect(await server.cep(['dlq', 'ls', 'rules', '--connector', 'Gone', '--code', 'http_503'])).toMatchObject({ exitCode: 0 });
+    expect(asked().at(-1)).toBe(`GET ${path}/dlq?limit=1&connector=Gone`);
+  });
+
   it('shows one whole, and ends with 1 when there is none', async () => {
     server.on(`GET ${path}/dlq`, { json: { entries: [letter], total: 1 } }, { json: { entries: [], total: 0 } });
     const { stdout } = await server.cep(['dlq', 'show', 'rules', 'p_1-7-0']);
