@@ -305,6 +305,20 @@ describe('pipelines', () => {
       expect(outputTexts(await under.inject(next, tx('a', 3)))).toEqual(['Spent {"user":"a","n":3,"sum":6}']);
     });
 
+    it('takes a program whose changed streams hold nothing, when state is wanted', async () => {
+      const pairs = (size: number): string => spending.replace('.emit(', `.window(${size})\n    .emit(`);
+      const id = await under.deploy(pairs(2), 'in pairs');
+      const options = { source: pairs(3), acceptReset: false };
+      await under.inject(id, tx('a', 1));
+      await expect(under.runtime.pipelines.reload(TENANT, id, options)).rejects.toMatchObject({ code: 'state_would_reset' });
+      await under.inject(id, tx('a', 1));
+      expect(await under.runtime.pipelines.reload(TENANT, id, options)).toMatchObject({
+        reloaded: true,
+        changed: ['Spent'],
+        lostState: [],
+      });
+    });
+
     it('loses no event while it is reloaded under load', async () => {
       const id = await under.deploy(spending, 'busy');
       const answers = [];

@@ -8,6 +8,7 @@ import type { Row } from '../operators/row.ts';
 import { anyValue, list, loadOf, record, type Saved, text } from '../state/codec.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import { inFormat } from './earlier-forms.ts';
+import { isIdle } from './idle-state.ts';
 
 /** Fingerprint and state of each operator, in written order; the state of one that keeps none is null. */
 export const savedChain = list(record({ fingerprint: text, state: anyValue }));
@@ -114,7 +115,7 @@ export class Chain implements Next {
     return () => states.map(([fingerprint, state]) => [fingerprint, state()]);
   }
 
-  /** Takes over the state of operators that are still there, in order. Returns how many found their state. */
+  /** Takes over the state of operators that are still there, in order. Returns how many found a state in which something is held. */
   load(saved: Saved<typeof savedChain>): number {
     const waiting = [...saved];
     let kept = 0;
@@ -123,7 +124,7 @@ export class Chain implements Next {
       const [found = null] = at < 0 ? [] : waiting.splice(at, 1);
       if (found === null || found.state === null) continue;
       loadOf(`\`${link.plan.text}\``, () => link.operator.load(found.state));
-      kept++;
+      if (!isIdle(found.state)) kept++;
     }
     return kept;
   }

@@ -20,6 +20,7 @@ import { explainStream } from '../trace/explain-stream.ts';
 import type { Explanation } from '../trace/explanation.ts';
 import { advanceThrough, Chain, savedChain } from './chain.ts';
 import { inFormat } from './earlier-forms.ts';
+import { isIdle } from './idle-state.ts';
 import { LabelSets } from './label-sets.ts';
 import { linkMaker } from './link-maker.ts';
 import { OperatorContext } from './operator-context.ts';
@@ -250,14 +251,14 @@ export class StreamNode implements FusedNode {
   /** @throws DamagedState */
   load({ basis, fingerprint, source, chain, counters }: Saved<typeof savedStream>): Restored {
     this.#loadCounters(counters);
-    const states = [source, ...chain.map(({ state }) => state)].filter((state) => state !== null).length;
+    const states = [source, ...chain.map(({ state }) => state)].filter((state) => !isIdle(state)).length;
     if (basis !== this.basis()) return { outcome: 'reset', lostState: states > 0 };
     const parts = this.#parts;
     const isSameSource = fingerprint === parts.source.fingerprint;
     let kept = 0;
     if (isSameSource && source !== null) {
       loadOf('its source', () => parts.source.load(source));
-      kept++;
+      if (!isIdle(source)) kept++;
     }
     kept += parts.chain.load(chain);
     if (isSameSource && this.#isSameChain(chain.map((one) => one.fingerprint))) return preserved;

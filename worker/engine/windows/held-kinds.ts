@@ -75,10 +75,11 @@ export class HeldKinds implements Takers {
 
   /**
    * Takes the sample of a saved state, without what cannot be held beside the others: builds before held such values, and gave up the whole
-   * window for them when it closed. What one call refuses is given to none that is choosy: else they would hold different kinds, and one of
-   * them would refuse whatever comes.
+   * window for them when it closed. A window that keeps events of refused values (`isKeeping`) has null for the calls that refuse one, as
+   * it has when the event comes. In others such an event would not be there, so no call that is choosy is given anything of it: else they
+   * would hold different kinds, and one of them would refuse whatever comes.
    */
-  addSaved(sample: Sample): Sample {
+  addSaved(sample: Sample, isKeeping: boolean): Sample {
     const refused = sample.inputs.map((input, position) => {
       return input !== undefined && input !== null && !succeeds(() => this.require(position, input));
     });
@@ -86,7 +87,8 @@ export class HeldKinds implements Takers {
       this.add(sample);
       return sample;
     }
-    const isLeftOut = (position: number): boolean => refused[position] === true || this.#calls[position]?.descriptor.takes !== 'anything';
+    const isLeftOut = (position: number): boolean =>
+      refused[position] === true || (!isKeeping && this.#calls[position]?.descriptor.takes !== 'anything');
     const inputs = sample.inputs.map((input, position) => (input !== undefined && isLeftOut(position) ? null : input));
     const taken = { ...sample, inputs };
     this.add(taken);

@@ -288,7 +288,7 @@ export class WindowContents {
   load({ calls, rows, samples: saved, ...bounds }: SavedContent): WindowContent {
     const hasAccumulators = this.#aggregation !== null && saved === null;
     const kinds = this.#kinds([]);
-    const samples = saved?.map((sample) => kinds?.addSaved(sample) ?? sample) ?? null;
+    const samples = saved?.map((sample) => kinds?.addSaved(sample, this.#keeping !== null) ?? sample) ?? null;
     const content: WindowContent = {
       ...bounds,
       rows: rows === null ? null : [...rows],
