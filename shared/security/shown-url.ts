@@ -10,19 +10,24 @@ export function shownUrl(text: string): string {
   });
 }
 
-const HOST = /^(\s*(?:[a-z][a-z0-9+.-]*:\/\/)?)(.*@)?((?:\[[^\]@]*\]|[^\s:/?#@]*)(?::\d+)?\/?\s*)$/is;
+/** Without blanks around it: where they may stand at both ends, a text of many is matched in as many ways. */
+const HOST = /^((?:[a-z][a-z0-9+.-]*:\/\/)?)(.*@)?((?:\[[^\]@]*\]|[^\s:/?#@]*)(?::\d+)?\/?)$/is;
 
 /** The same of hosts with commas between them, each with a scheme or without. What is neither may be a part of a login, and is hidden. */
 export function shownHosts(text: string): string {
   const shown = (host: string): string => {
-    const [, scheme, login, place] = HOST.exec(host) ?? [];
-    return place === undefined ? hidden : `${scheme}${login === undefined ? '' : `${hidden}@`}${place}`;
+    const bare = host.trim();
+    const [, scheme, login, place] = HOST.exec(bare) ?? [];
+    // As a function, as `$` means something in the text that is put in.
+    return place === undefined ? hidden : host.replace(bare, () => `${scheme}${login === undefined ? '' : `${hidden}@`}${place}`);
   };
   return text.split(',').map(shown).join(',');
 }
 
 /** A text with the addresses in it as `shownUrl` has them. */
 export function withShownUrls(text: string): string {
-  // With a comma between them, several are no single one.
-  return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:(?!,[a-z][a-z0-9+.-]*:\/\/)[^\s"'`\\<>])+/gi, shownUrl);
+  // With a comma between them, several are no single one. The scheme is looked for backwards: forwards from each word of a long text.
+  return text.replace(/:\/\/(?<=\b[a-z][a-z0-9+.-]*:\/\/)(?:(?!,[a-z][a-z0-9+.-]*:\/\/)[^\s"'`\\<>])+/gi, (rest) =>
+    shownUrl(`x${rest}`).slice(1),
+  );
 }

@@ -153,10 +153,10 @@ export interface SourceBatch {
   /** Partitions that the source has begun to read, and of which messages are on their way: time waits for them. @default it has begun with none */
   readonly awaited?: readonly string[] | undefined;
   /**
-   * Where one of the messages stands in what is read, by its index among them: it stands there too when it comes again. @default it is known
-   * by what was taken before it
+   * Where one of the messages stands in what is read, by its index among them: it stands there too when it comes again, and no other one does.
+   * Undefined for one that does not come again. @default it is known by what was taken before it
    */
-  readonly placeOf?: (index: number) => string;
+  readonly placeOf?: (index: number) => string | undefined;
   /** The other side is told that these were taken, and gives them no more. @default they can be read again from where the last ones ended */
   readonly isTold?: boolean;
   /** Called once the other side may be told, so that `take` does not wait for that. Not called when the pipeline ends before. */

@@ -58,7 +58,8 @@ stream Refused = Syslog.from(Logs)
     guarantees: {
       sink:
         'At least once: delivered is what the server has accepted for each recipient. What is sent again has the same `Message-ID`, and goes to those alone ' +
-        'that it was not accepted for. `topic:` at `.to` is one recipient: an event whose field is anything else is a dead letter (`bad_topic`).',
+        'that it was not accepted for; to all where the pipeline was started again meanwhile, or 1,000 other mails were accepted in part. ' +
+        '`topic:` at `.to` is one recipient: an event whose field is anything else is a dead letter (`bad_topic`).',
     },
     example: `connector Mail = smtp (host: "mail.example.com", from: "cep@example.com", to: "desk@example.com", subject: "Large: {amount}", profile: "mail")
 

@@ -128,6 +128,50 @@ describe('one message of a batch', () => {
     },
   );
 
+  const ofCluster = [
+    ...['REQUEST_TIMED_OUT', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND', 'NETWORK_EXCEPTION', 'KAFKA_STORAGE_ERROR', 'UNKNOWN'],
+    ...['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION', 'BROKER_NOT_AVAILABLE', 'REPLICA_NOT_AVAILABLE', 'FENCED_LEADER_EPOCH'],
+    ...['OUT_OF_ORDER_SEQUENCE_NUMBER', 'DUPLICATE_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_ID_MAPPING'],
+    ...['INVALID_PRODUCER_EPOCH', 'INVALID_TXN_STATE', 'CONCURRENT_TRANSACTIONS', 'TRANSACTION_COORDINATOR_FENCED'],
+    ...['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'NOT_COORDINATOR_FOR_GROUP', 'INVALID_REQUIRED_ACKS'],
+    ...['CLUSTER_AUTHORIZATION_FAILED', 'TRANSACTIONAL_ID_AUTHORIZATION_FAILED', 'SASL_AUTHENTICATION_FAILED', 'A_REFUSAL_OF_LATER'],
+  ];
+  it.each(ofCluster)('is not looked for where a Kafka cluster says %s: all are tried as often as one alone', async (type) => {
+    const written = new Map<string, number>();
+    const writer = {
+      refusal: undefined,
+      write: (addressed: readonly Addressed[]) => {
+        for (const { message } of addressed) written.set(message.id, (written.get(message.id) ?? 0) + 1);
+        return Promise.reject(Object.assign(new Error('refused'), { type }));
+      },
+      close: async () => undefined,
+    };
+    const sink = new KafkaSink({ writer, topic: undefined, batchMessages: 500, awaitsCheckpoint: false });
+    const { letters } = await sendWithCulprit(sink, ['good', 'bad']);
+    expect(letters.length).toBe(EVENTS);
+    expect(Math.max(...written.values())).toBe(ATTEMPTS);
+  });
+
+  it.each([
+    ...['UNKNOWN_TOPIC_OR_PARTITION', 'TOPIC_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION', 'POLICY_VIOLATION', 'INVALID_TIMESTAMP'],
+    ...['CORRUPT_MESSAGE', 'INVALID_RECORD', 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'UNSUPPORTED_FOR_MESSAGE_FORMAT'],
+  ])('is looked for where a Kafka cluster says %s', async (type) => {
+    const sink = new KafkaSink({ writer: new Cluster(type), topic: undefined, batchMessages: 500, awaitsCheckpoint: false });
+    expect(await sink.batching.send(['0', '1'].map((id) => ({ id, topic: 'bad', payload: '{}' })))).toEqual(['alone', 'alone']);
+  });
+
+  it('is not looked for among those of a topic that lacks replicas', async () => {
+    const sink = new KafkaSink({
+      ...{ writer: new Cluster('NOT_ENOUGH_REPLICAS'), topic: undefined },
+      ...{ batchMessages: 500, awaitsCheckpoint: false },
+    });
+    const topics = ['bad', 'bad', 'good'];
+    const send = (count: number) => sink.batching.send(topics.slice(0, count).map((topic, n) => ({ id: `${n}`, topic, payload: '{}' })));
+    const refused = Array(2).fill('DeliveryFailure: refused');
+    expect((await send(2)).map(String)).toEqual(refused);
+    expect((await send(3)).map(String)).toEqual([...refused, 'taken']);
+  });
+
   it('of which a Kafka cluster cannot say anything, as nobody can reach it, fails with the others', async () => {
     const writer = {
       refusal: undefined,

@@ -1,10 +1,22 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-const [CONNECT, PUBLISH, PINGREQ] = [1, 3, 12];
+const [CONNECT, PUBLISH, SUBSCRIBE, PINGREQ] = [1, 3, 8, 12];
 const CONNACK = Buffer.of(0x20, 2, 0, 0);
 const PINGRESP = Buffer.of(0xd0, 0);
 
-/** As much of an MQTT broker as a sink of quality 1 needs: it acknowledges what is published, and ends the connection over what it does not bear. */
+export interface Given {
+  readonly topic: string;
+  readonly text: string;
+  readonly qos: 0 | 1;
+  /** In the session, with quality 1. */
+  readonly number?: number;
+  readonly isRepetition?: boolean;
+}
+
+/**
+ * As much of an MQTT broker as a sink of quality 1 needs: it acknowledges what is published, and ends the connection over what it does not
+ * bear. Who has subscribed to anything is given what the test says.
+ */
 export class MqttBroker {
   readonly port: number;
   connections = 0;
@@ -26,6 +38,15 @@ export class MqttBroker {
     return new MqttBroker(server, cuts);
   }
 
+  /** To all that are connected. */
+  give({ topic, text, qos, number = 1, isRepetition = false }: Given): void {
+    const name = Buffer.from(topic);
+    const id = qos === 0 ? [] : [number >> 8, number & 0xff];
+    const body = Buffer.concat([Buffer.of(0, name.length), name, Buffer.from(id), Buffer.from(text)]);
+    for (const socket of this.#sockets)
+      socket.write(Buffer.concat([Buffer.of(0x30 | (isRepetition ? 8 : 0) | (qos << 1), body.length), body]));
+  }
+
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
@@ -34,6 +55,7 @@ export class MqttBroker {
   #connected(socket: Socket): void {
     this.connections++;
     this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
     let bytes = Buffer.alloc(0);
     socket.on('error', () => undefined);
     socket.on('data', (piece: Buffer) => {
@@ -47,6 +69,7 @@ export class MqttBroker {
 
   #answer(socket: Socket, { type, body }: Packet): void {
     if (type === CONNECT) socket.write(CONNACK);
+    if (type === SUBSCRIBE) socket.write(Buffer.of(0x90, 3, body[0] ?? 0, body[1] ?? 0, 1));
     if (type === PINGREQ) socket.write(PINGRESP);
     if (type !== PUBLISH) return;
     const idAt = 2 + body.readUInt16BE(0);

@@ -150,6 +150,20 @@ describe('mail as a sink', () => {
       expect(headers).toEqual(Array(2).fill('To: good@example.com, Ann <bad@example.com>, full@example.com'));
     });
 
+    it('sends a dead letter again to those alone that have not got it, whatever was sent meanwhile', async () => {
+      answers.clear();
+      answers.set('bad@example.com', 550);
+      const opened = open({ port: await listenFor(), to });
+      expect(await send(opened)).toEqual(['smtp_550', true]);
+      await expect(opened.send({ id: 'p-1-1', topic: null, payload })).rejects.toThrow('bad@example.com');
+      answers.clear();
+      await opened.send({ id: 'p-1-2', topic: null, payload });
+      received.length = 0;
+      expect(await send(opened)).toBe('taken');
+      await opened.send({ id: 'p-1-1', topic: null, payload });
+      expect(received.map((mail) => mail.to)).toEqual([['bad@example.com'], ['bad@example.com']]);
+    });
+
     it('begins with all of them again for another event', async () => {
       answers.clear();
       answers.set('full@example.com', 452);

@@ -54,6 +54,8 @@ const placed = (texts: readonly string[], next: number): SourceBatch => ({
   placeOf: (at) => String(next - texts.length + at),
 });
 
+const placeless = (texts: readonly string[]): SourceBatch => ({ ...batch(texts, 0), placeOf: () => undefined });
+
 /** Letters with one id are one, wherever they are kept over a crash. */
 async function idsOf(letters: MemoryDeadLetters): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
@@ -78,6 +80,7 @@ it.each([
   ['one batch', [batch(['bad', 'bad'], 2)]],
   ['two batches', [batch(['bad'], 1), batch(['bad'], 2)]],
   ['two batches of a source that says where each stands', [placed(['bad'], 1), placed(['bad'], 2)]],
+  ['two batches of a source of which none comes again', [placeless(['bad']), placeless(['bad'])]],
   ['two batches of a source that has no places', [batch(['bad'], null), batch(['bad'], null)]],
 ])('two unreadable messages that are alike, in %s, are two dead letters', async (_, batches) => {
   const letters = new MemoryDeadLetters(100);

@@ -11,22 +11,18 @@ const permanentRefusals: ReadonlySet<string> = new Set([
   'INVALID_RECORD',
 ]);
 
-/** Refusals that have nothing to do with what is written. */
-const clusterRefusals: ReadonlySet<string> = new Set([
-  'CLUSTER_AUTHORIZATION_FAILED',
-  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
-  'GROUP_AUTHORIZATION_FAILED',
-  'SASL_AUTHENTICATION_FAILED',
-  'UNSUPPORTED_SASL_MECHANISM',
-  'ILLEGAL_SASL_STATE',
-  'GROUP_LOAD_IN_PROGRESS',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'NOT_COORDINATOR_FOR_GROUP',
-  'CONCURRENT_TRANSACTIONS',
-  'TRANSACTION_COORDINATOR_FENCED',
-  'INVALID_PRODUCER_EPOCH',
-  'INVALID_TRANSACTION_TIMEOUT',
+/** Refusals that are of one record or of one topic. Any other may come once records are written, or stays until the cluster is well again. */
+const ownRefusals: ReadonlySet<string> = new Set([
+  ...permanentRefusals,
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'POLICY_VIOLATION',
+  'INVALID_TIMESTAMP',
+  'CORRUPT_MESSAGE',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
 ]);
+/** Of one topic, which says how many it needs, and of none of its records. */
+const TOPIC_STATE = 'NOT_ENOUGH_REPLICAS';
 /** Of one batch: to try more of them each for itself would take too long. */
 const REFUSED_TOPICS_MAX = 3;
 
@@ -74,7 +70,10 @@ export class KafkaSink implements Sink {
   }
 
   async #outcomeOf(addressed: readonly Addressed[]): Promise<Outcome> {
-    return await this.#write(addressed).then((): Outcome => 'taken', sharedOutcome);
+    return await this.#write(addressed).then(
+      (): Outcome => 'taken',
+      (failure) => sharedOutcome(failure, addressed),
+    );
   }
 
   /** After a refusal that does not say of which topic: so what goes to the others is not written again with each part of the batch. */
@@ -88,7 +87,8 @@ export class KafkaSink implements Sink {
       const outcome = await this.#outcomeOf(part);
       for (const { message } of part) outcomes.set(message, outcome);
       if (outcome !== 'taken') refused++;
-      if (outcome instanceof DeliveryFailure || refused === REFUSED_TOPICS_MAX) break;
+      const isShared = outcome instanceof DeliveryFailure && refusalOf(outcome) !== TOPIC_STATE;
+      if (isShared || refused === REFUSED_TOPICS_MAX) break;
     }
     return outcomes;
   }
@@ -119,10 +119,11 @@ export class KafkaSink implements Sink {
 }
 
 /** What is wrong with one message, or one topic, is told when that is sent alone. */
-function sharedOutcome(failure: unknown): Outcome {
-  const type = refusalOf(failure);
-  const isShared = failure instanceof DeliveryFailure && !failure.isPermanent && (type === undefined || clusterRefusals.has(type));
-  return isShared ? failure : 'alone';
+function sharedOutcome(failure: unknown, addressed: readonly Addressed[]): Outcome {
+  if (!(failure instanceof DeliveryFailure) || failure.isPermanent) return 'alone';
+  const type = refusalOf(failure) ?? '';
+  const isOfOthers = type === TOPIC_STATE && addressed.some(({ topic }) => topic !== addressed[0]?.topic);
+  return isOfOthers || ownRefusals.has(type) ? 'alone' : failure;
 }
 
 function failureOf(cause: unknown, forbidden: ForbiddenAddress | undefined, topic: string): DeliveryFailure {

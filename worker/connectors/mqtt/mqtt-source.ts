@@ -27,6 +27,8 @@ export interface MqttSourceOptions {
 interface MqttPosition {
   readonly taken: readonly string[];
   readonly topic: string;
+  /** Taken of those that the broker may send again, in all; builds before do not have it. */
+  readonly count?: number;
   /** The session may have subscriptions that are not this one's. */
   readonly hasOthers?: true;
 }
@@ -51,6 +53,8 @@ export class MqttSource implements Source {
   #send: SendPacket = () => undefined;
   #reading: SourceReading | undefined;
   #taken = new TakenMessages([]);
+  /** Behind what was taken: numbers of a session come again, with other messages. */
+  #count = 0;
   #waiting: Waiting[] = [];
   /** Handed over, and not yet safe: by their marks. */
   #underWay = new Map<string, Waiting>();
@@ -77,6 +81,7 @@ export class MqttSource implements Source {
     const position = reading.position as MqttPosition | null;
     this.#reading = reading;
     this.#taken = new TakenMessages(position?.taken ?? []);
+    this.#count = position?.count ?? 0;
     this.#isSubscribed = position?.topic === this.#options.topic;
     this.#hasOthers = position?.hasOthers === true;
     this.#open(reading).catch((error: unknown) => reading.disconnected(mqttReason(error)));
@@ -226,8 +231,12 @@ export class MqttSource implements Source {
       const packets = batch.map(({ packet }) => packet);
       this.#underWay = new Map(batch.map((waiting) => [markOf(waiting.packet), waiting]));
       const others = this.#hasOthers ? { hasOthers: true as const } : {};
-      const position: MqttPosition = { taken: this.#taken.with(packets), topic: this.#options.topic, ...others };
-      if (!(await reading.take({ messages: batch.map(messageOf), position: { ...position }, isTold: true }))) break;
+      const before = this.#count;
+      const count = before + countOf(packets);
+      const position: MqttPosition = { taken: this.#taken.with(packets), topic: this.#options.topic, count, ...others };
+      const placeOf = (index: number): string | undefined => this.#placeAmong(packets, index, before);
+      if (!(await reading.take({ messages: batch.map(messageOf), position: { ...position }, placeOf, isTold: true }))) break;
+      this.#count = count;
       this.#underWay = new Map();
       for (const waiting of batch) this.#acknowledge(waiting);
       this.#taken.add(packets);
@@ -236,10 +245,24 @@ export class MqttSource implements Source {
     this.#isHandingOver = false;
   }
 
+  /** Undefined for what the broker forgets once it is sent. */
+  #placeAmong(packets: readonly IPublishPacket[], index: number, before: number): string | undefined {
+    const packet = packets[index];
+    if (packet === undefined || packet.qos === 0 || !this.#options.isDurable) return undefined;
+    return `${before + countOf(packets, index)}.${markOf(packet)}`;
+  }
+
   #acknowledge({ packet, connection }: Waiting): void {
     if (packet.qos === 0 || connection !== this.#connection || this.#isClosed || packet.messageId === undefined) return;
     this.#send({ cmd: 'puback', messageId: packet.messageId });
   }
+}
+
+/** How many of the first ones the broker may send again. */
+function countOf(packets: readonly IPublishPacket[], end = packets.length): number {
+  let count = 0;
+  for (let at = 0; at < end; at++) if (packets[at]?.qos !== 0) count++;
+  return count;
 }
 
 function messageOf({ packet }: Waiting): { readonly bytes: Uint8Array; readonly topicPart: string | undefined } {

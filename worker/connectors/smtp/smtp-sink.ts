@@ -10,6 +10,8 @@ const ANSWER_MS_MAX = 10_000;
 const MAIL_MS_MAX = 60_000;
 /** Of one answer. */
 const ANSWER_BYTES_MAX = 65_536;
+/** Mails of which it is known who has them: a dead letter may be sent again long after others. */
+const PARTLY_MAX = 1_000;
 
 export interface SmtpAddress {
   readonly door: OutboundDoor;
@@ -34,8 +36,8 @@ export interface SmtpSinkOptions {
 export class SmtpSink implements Sink {
   readonly #options: SmtpSinkOptions;
   readonly #sockets = new Set<Socket>();
-  /** Of the last message that was not accepted for all: who has it, and gets it no more. */
-  #partly: { readonly id: string; readonly has: ReadonlySet<string> } | undefined;
+  /** Of messages that were not accepted for all, by their ids: who has it, and gets it no more. The last ones are at the end. */
+  readonly #partly = new Map<string, ReadonlySet<string>>();
 
   constructor(options: SmtpSinkOptions) {
     this.#options = options;
@@ -44,15 +46,22 @@ export class SmtpSink implements Sink {
   async send(message: SinkMessage): Promise<void> {
     const { id } = message;
     const to = this.#recipientsOf(message);
-    const has = this.#partly?.id === id ? this.#partly.has : new Set<string>();
+    const has = this.#partly.get(id) ?? new Set<string>();
     const addresses = to.map(({ address }) => address).filter((address) => !has.has(address));
     const refusals = await this.#mail(message, to, addresses);
     const refused = new Set(refusals.map(({ recipient }) => recipient));
-    this.#partly = refused.size === 0 ? undefined : { id, has: new Set([...has, ...addresses.filter((each) => !refused.has(each))]) };
+    this.#partly.delete(id);
+    if (refused.size > 0) this.#remember(id, new Set([...has, ...addresses.filter((each) => !refused.has(each))]));
     const refusal = refusals.find((each) => !isPermanent(each)) ?? refusals[0];
     if (refusal === undefined) return;
     const named = refusals.map(({ recipient, response }) => `${recipient}: ${response}`).join('; ');
     throw failureOf(refusal, `the server does not accept it for all (${named})`);
+  }
+
+  #remember(id: string, has: ReadonlySet<string>): void {
+    this.#partly.set(id, has);
+    const [oldest] = this.#partly.keys();
+    if (this.#partly.size > PARTLY_MAX && oldest !== undefined) this.#partly.delete(oldest);
   }
 
   /** The server's refusals of recipients, where it has accepted the mail for others. @throws DeliveryFailure where it has not */

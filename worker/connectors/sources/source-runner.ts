@@ -239,8 +239,8 @@ export class SourceRunner {
   /** The same for a message that comes again, as the letter was written before the place of the source was. */
   #letterId({ messages, position, partition = '', placeOf }: SourceBatch, index: number): string {
     const { pipelineId, id } = this.#options;
-    if (position === null) return `${pipelineId}-${randomUUID()}`;
-    const place = placeOf?.(index) ?? [this.#behind, index];
+    const place = placeOf === undefined ? [this.#behind, index] : placeOf(index);
+    if (position === null || place === undefined) return `${pipelineId}-${randomUUID()}`;
     const hash = createHash('sha256').update(JSON.stringify([id, partition, place]));
     return `${pipelineId}-${hash
       .update(messages[index]?.bytes ?? '')
