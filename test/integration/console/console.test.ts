@@ -211,11 +211,13 @@ describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
 
   it('says what a reload costs before it is done, and tells two people of each other', async () => {
     const id = await deploy('shared', rising);
+    await send(id, 40);
     const { page } = await open(`/pipelines/${id}/edit`);
     await write(page, rising.replace('+ 10', '+ 20'));
     await page.getByRole('button', { name: 'What would it change?' }).click();
     await page.getByText('Nothing is changed yet.').waitFor();
     await api('POST', `/pipelines/${id}/reload`, { source: rising.replace('10m', '5m') });
+    await send(id, 40);
     await page.getByRole('button', { name: 'Reload, and lose that state' }).click();
     await page.getByText('Somebody else has changed this pipeline').waitFor();
     expect(await api('GET', `/pipelines/${id}`)).toMatchObject({ version: 2, source: rising.replace('10m', '5m') });

@@ -467,7 +467,7 @@ describe('pipelines of the cluster', () => {
     await isRunning(one);
     const { pipeline_id: pipeline } = (await one.get(id)).body;
     expect((await one.ask('GET', '/api/v1/pipelines')).body.pipelines).toEqual([]);
-    expect((await one.ask('DELETE', `/api/v1/pipelines/${pipeline}`)).status).toBe(404);
+    expect((await one.ask('DELETE', `/api/v1/pipelines/${pipeline}`)).status).toBe(403);
     expect((await one.ask('GET', '/api/v1/worker/placements')).body).toMatchObject({ worker_id: 'w1', placements: [{ placement_id: id }] });
     const tenant = (await one.ask('POST', '/api/v1/tenants', { name: 'acme' })).body;
     expect((await one.ask('GET', '/api/v1/worker/placements', undefined, tenant.api_key)).body.code).toBe('forbidden');
