@@ -29,4 +29,11 @@ it('has no series of streams that a reload took away, and all of those that stay
   const { outputsByStream, latencyByStream } = tally.scrape();
   expect(outputsByStream).toEqual({ Stays: { Out: 2 }, 'First.late': { Out: 1 }, Second: { Out: 1 } });
   expect(Object.keys(latencyByStream)).toEqual(['Stays', 'First.late', 'Second']);
+  tally.countFrom(streams('Stays', 'First'))();
+  output('First');
+  expect(tally.scrape().outputsByStream).toMatchObject({ First: { Out: 2 } });
+  for (let n = 0; n <= 101; n++) tally.countFrom(streams(`W${n}`))();
+  tally.countFrom(streams('First', 'W50'))();
+  output('First');
+  expect(tally.scrape().outputsByStream).toMatchObject({ First: { Out: 1 } });
 });

@@ -11,6 +11,9 @@ type PipelineFacts = Pick<
 >;
 type TallyMetrics = Omit<PipelineMetrics, keyof PipelineFacts>;
 
+/** Streams that a program has no longer. */
+const STREAMS_REMEMBERED_MAX = 100;
+
 /** What a pipeline counts on the API thread, and what its engine said of itself last. */
 export class PipelineTally {
   eventsProcessed = 0;
@@ -33,6 +36,8 @@ export class PipelineTally {
   readonly latency = new Latency();
   readonly #byStream = new Map<string, LatencyHistogram>();
   readonly #outputs = new Map<string, Map<string, number>>();
+  /** Streams that the program has no longer, in the order in which they went. */
+  readonly #gone = new Set<string>();
 
   constructor(counts?: PipelineCounts) {
     if (counts) Object.assign(this, counts);
@@ -59,14 +64,16 @@ export class PipelineTally {
     };
   }
 
-  /** Streams that the program has no longer are not counted any more: one that comes back begins with 0. */
+  /** Streams that the program has no longer are not shown any more; of those that went last it is remembered what they count on from. */
   #become(counters: CountersReply): void {
     const before = this.#counters.streams;
     this.#counters = counters;
     if (before.every(({ name }, at) => name === counters.streams[at]?.name)) return;
-    const names = new Set(counters.streams.map(({ name }) => name));
-    for (const { name } of before) {
-      if (names.has(name)) continue;
+    for (const { name } of before) this.#gone.add(name);
+    for (const { name } of counters.streams) this.#gone.delete(name);
+    for (const name of this.#gone) {
+      if (this.#gone.size <= STREAMS_REMEMBERED_MAX) return;
+      this.#gone.delete(name);
       this.#byStream.delete(name);
       this.#outputs.delete(name);
     }
@@ -153,11 +160,14 @@ export class PipelineTally {
       runsDropped: grown.runsDropped,
       taps: grown.taps,
       eventsByType: grown.eventsByType,
-      outputsByStream: Object.fromEntries(Array.from(this.#outputs, ([stream, types]) => [stream, Object.fromEntries(types)])),
-      latencyByStream: Object.fromEntries(
-        Array.from(this.#byStream, ([stream, { counts, sum }]) => [stream, { counts: Array.from(counts), sum }]),
-      ),
+      outputsByStream: this.#shown(this.#outputs, (types) => Object.fromEntries(types)),
+      latencyByStream: this.#shown(this.#byStream, ({ counts, sum }) => ({ counts: Array.from(counts), sum })),
       checkpointSeconds: this.checkpointSeconds,
     };
+  }
+
+  #shown<T, S>(byStream: ReadonlyMap<string, T>, shownOf: (of: T) => S): Record<string, S> {
+    const shown = [...byStream].filter(([stream]) => !this.#gone.has(stream));
+    return Object.fromEntries(shown.map(([stream, of]) => [stream, shownOf(of)]));
   }
 }
