@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PipelineCheckpoint, PipelineDefinition } from '../../../worker/runtime/pipelines/runtime-storage.ts';
 import type { RuntimeReport } from '../../../worker/runtime/service.ts';
 import { StateStore } from '../../../worker/runtime/storage/state-store.ts';
 import { StorageHealth } from '../../../worker/runtime/storage/storage-health.ts';
@@ -86,6 +87,27 @@ describe('StateStore after a change that failed', () => {
     const other = await StateStore.open(join(folder, 'store'), report);
     expect((await other.tenants()).map(({ name }) => name)).toEqual(['a']);
     await other.close();
+  });
+
+  it('has no pipeline again that a version deleted which knows no copies of checkpoints', async () => {
+    const definition = (id: string) => ({ id, createdAt: 1 }) as unknown as PipelineDefinition;
+    const checkpoint = { sequence: 7, state: new Uint8Array(1) } as unknown as PipelineCheckpoint;
+    for (const id of ['gone', 'stays']) {
+      await store.savePipeline(definition(id), checkpoint);
+      expect(await store.copyNewest(id)).toBe(true);
+    }
+    await store.close();
+    const database = new Level(join(folder, 'store'));
+    const keys = await database.keys({ gte: 'checkpoint/gone/', lt: 'checkpoint/gone0' }).all();
+    await database.batch(['pipeline/gone', ...keys.filter((key) => !key.endsWith('/2'))].map((key) => ({ type: 'del', key })));
+    await database.close();
+    store = await StateStore.open(join(folder, 'store'), report);
+    await store.beginSequence(0);
+    expect((await store.pipelines()).map((one) => one.definition.id)).toEqual(['stays']);
+    await store.close();
+    store = await StateStore.open(join(folder, 'store'), report);
+    await store.beginSequence(0);
+    expect([store.newestCheckpoint('gone'), store.newestCheckpoint('stays')]).toEqual([0, 7]);
   });
 
   it('keeps all that it took on a disk that was full', async ({ skip }) => {

@@ -271,9 +271,18 @@ export class StateStore {
   }
 
   async pipelines(): Promise<readonly StoredPipeline[]> {
-    const ids = new Set([...(await this.#keys('pipeline/')).map((key) => key.slice('pipeline/'.length)), ...this.#kept.keys()]);
+    const defined = new Set((await this.#keys('pipeline/')).map((key) => key.slice('pipeline/'.length)));
     const found: StoredPipeline[] = [];
-    for (const id of ids) {
+    for (const id of new Set([...defined, ...this.#kept.keys()])) {
+      // What a version that knows no copies left when it deleted the pipeline.
+      if (
+        !this.wasRepaired &&
+        !defined.has(id) &&
+        this.#checkpoints(id).every(({ key, sequence }) => key !== checkpointKey(id, sequence))
+      ) {
+        await this.deletePipeline(id);
+        continue;
+      }
       const pipeline = await this.#pipeline(id);
       if (pipeline) found.push(pipeline);
     }
