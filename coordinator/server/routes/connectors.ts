@@ -4,7 +4,7 @@ import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import { connectorChangeSchema, connectorRequestSchema, connectorSchema } from '../../../shared/protocol/cluster.ts';
 import { deletedSchema } from '../../../shared/protocol/pipelines.ts';
-import type { Connector, Json } from '../../state/cluster-state.ts';
+import type { ClusterState, Connector, Json } from '../../state/cluster-state.ts';
 import type { RequestId } from '../../state/commands.ts';
 import { connectorProblem } from '../../state/connector-problem.ts';
 import { connectorsOf, requireConnector } from '../../state/queries.ts';
@@ -153,23 +153,23 @@ async function requireDispensable(
   { name, becomes, signal, id }: Checked,
 ): Promise<void> {
   if ((await requests.doneBy(id)) !== undefined) return;
-  const judged = new Set<string>();
-  let before: readonly Connector[] = [];
+  const checked = new Set<string>();
+  let table: ClusterState['connectors'] | undefined;
   // To judge many takes minutes, in which groups come and connectors change: until nothing is left to judge.
   for (;;) {
     const { state } = await requests.group.confirmed();
-    const now = connectorsOf(state);
-    if (!now.some((one) => one.name === name)) return;
-    if (JSON.stringify(now) !== JSON.stringify(before)) judged.clear();
-    before = now;
+    const before = connectorsOf(state);
+    if (!before.some((one) => one.name === name)) return;
+    if (state.connectors !== table) checked.clear();
+    table = state.connectors;
     const after = before.flatMap((one) => (one.name !== name ? [one] : becomes === undefined ? [] : [{ ...one, ...becomes }]));
     const left = [...state.groups.values()].flatMap(({ name: groupName, pipelines }) =>
-      pipelines.filter(({ source }) => source.includes(name) && !judged.has(source)).map((one) => ({ ...one, groupName })),
+      pipelines.filter(({ source }) => source.includes(name) && !checked.has(source)).map((one) => ({ ...one, groupName })),
     );
     if (left.length === 0) return;
     for (const { source, groupName, name: pipeline } of left) {
-      if (judged.has(source)) continue;
-      judged.add(source);
+      if (checked.has(source)) continue;
+      checked.add(source);
       const check = (connectors: readonly Connector[]) => validateWith(validate, { source, connectors, signal });
       const then = await check(after);
       if (then.valid || !(await check(before)).valid) continue;

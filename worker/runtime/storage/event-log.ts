@@ -477,7 +477,7 @@ function note(segment: Segment, record: LoggedRecord): void {
 
 function refusal(reason: string, cause?: unknown): CepError {
   return new CepError('storage_unavailable', `the events cannot be kept: ${reason}`, {
-    hint: 'send them again when the state directory has room',
+    hint: 'send them again once /ready answers 200: until then it says what the state directory lacks',
     retryAfterSeconds: 5,
     cause,
   });
