@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { WorkFolder } from './work-folder.ts';
 
@@ -66,14 +66,6 @@ describe('a folder of programs', () => {
       '',
     ]);
     expect((await folder.cep(['check', './odd.vpl'])).exitCode).toBe(0);
-  });
-
-  // Nobody is refused who may do everything.
-  it.skipIf(process.getuid?.() === 0)('that cannot be read is told', async () => {
-    mkdirSync(folder.file('closed/in'), { recursive: true });
-    chmodSync(folder.file('closed/in'), 0);
-    const { exitCode, stderr } = await folder.cep(['check', './closed']);
-    expect([exitCode, stderr]).toEqual([2, "error: folder 'closed/in' cannot be read: permission denied\n"]);
   });
 
   it('without programs is told', async () => {
