@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Checker } from '../../../worker/runtime/checking/checker.ts';
 import type { Tenant } from '../../../worker/runtime/service.ts';
 import { bytesOf, event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
 
@@ -106,4 +107,19 @@ describe('checking a program that takes too much', () => {
     expect(took).toBeGreaterThan(900);
     await expect(under.runtime.pipelines.validate(TENANT, { source: declared + fine })).resolves.toMatchObject({ diagnostics: [] });
   }, 60_000);
+});
+
+it('a check that gets no processor is given up at once with the reason, not begun again', async () => {
+  const checker = new Checker(60_000, 200);
+  try {
+    const program = { source: `${killers['a function without an end']}${fine}` };
+    const check = checker.check({ program, folder: { path: null, refused: [] }, streamsMax: 1_000 }, () => undefined);
+    await expect(check).rejects.toMatchObject({
+      code: 'not_ready',
+      message: 'the machine is too busy to check the program: it got little processor time within 0.2 s',
+      retryAfterSeconds: 60,
+    });
+  } finally {
+    checker.close();
+  }
 });

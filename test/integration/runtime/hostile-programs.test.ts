@@ -29,7 +29,7 @@ describe('a program that keeps its engine busy', () => {
   let under: RuntimeUnderTest;
 
   beforeEach(async () => {
-    under = await startRuntime({ engineThreads: 1, eventBudgetMs: 300, checkBudgetMs: 1_000 });
+    under = await startRuntime({ engineThreads: 1, eventBudgetMs: 300, checkBudgetMs: 500 });
   });
   afterEach(() => under.runtime.shutdown({ deadlineMs: 5_000 }));
 

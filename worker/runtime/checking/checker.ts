@@ -14,7 +14,7 @@ const LOOK_MS = 25;
 /** A check that takes longer than this gives way to everything else on the machine, ms of processor time. */
 const POLITE_AFTER_MS = 200;
 const POLITE = 10;
-/** Where processor time is not known, and for a machine on which nothing gets on: ms of the clock. */
+/** A check that a busy machine does not let come to its end within this is given up, ms of the clock. */
 const CLOCK_MS_MAX = 60_000;
 /** What a process has besides its objects is left out of their limit, MiB. */
 const HEAP_MB_MAX = limits.checkMemoryBytesMax / MIB - 128;
@@ -22,7 +22,7 @@ const HEAP_MB_MAX = limits.checkMemoryBytesMax / MIB - 128;
 const STACK_KB = 3_000;
 
 /** Why a check process is gone. */
-type End = 'memory' | 'time' | 'lost';
+type End = 'memory' | 'time' | 'starved' | 'lost';
 
 interface Check {
   readonly resolve: (reply: CheckReply) => void;
@@ -35,6 +35,7 @@ interface Check {
 export class Checker {
   readonly #process: ChildProcess;
   readonly #budgetMs: number;
+  readonly #clockMsMax: number;
   readonly #ready: Promise<void>;
   #isReady: () => void = () => undefined;
   #check: Check | undefined;
@@ -42,9 +43,13 @@ export class Checker {
   #isEnded = false;
   #isPolite = false;
 
-  /** @param budgetMs Processor time that one program may take. */
-  constructor(budgetMs: number) {
+  /**
+   * @param budgetMs Processor time that one program may take.
+   * @param clockMsMax For how long it waits for that on a busy machine.
+   */
+  constructor(budgetMs: number, clockMsMax = CLOCK_MS_MAX) {
     this.#budgetMs = budgetMs;
+    this.#clockMsMax = clockMsMax;
     this.#ready = new Promise((resolve) => {
       this.#isReady = resolve;
     });
@@ -66,7 +71,11 @@ export class Checker {
     return !this.#isEnded && !this.#isPolite;
   }
 
-  /** @param onSlow It takes long, and has given way. @throws CepError `validation_error` when the program cannot be checked within the limits, and what it is refused with; CheckerLost */
+  /**
+   * @param onSlow It takes long, and has given way.
+   * @throws CepError `validation_error` when the program cannot be checked within the limits, `not_ready` when the machine is too busy to
+   *   check it, and what it is refused with; CheckerLost
+   */
   async check(request: CheckRequest, onSlow: () => void): Promise<CheckReply> {
     await this.#ready;
     return new Promise((resolve, reject) => {
@@ -88,7 +97,7 @@ export class Checker {
     const cpuMs = usage === undefined || cpuMsBefore === undefined ? clockMs : usage.cpuMs - cpuMsBefore;
     if (cpuMs > this.#budgetMs) this.#end('time');
     else if (usage !== undefined && usage.memoryBytes > limits.checkMemoryBytesMax) this.#end('memory');
-    else if (clockMs > CLOCK_MS_MAX) this.#end('lost');
+    else if (clockMs > this.#clockMsMax) this.#end('starved');
     else if (cpuMs > POLITE_AFTER_MS) this.#giveWay();
   }
 
@@ -131,10 +140,15 @@ export class Checker {
     this.#check = undefined;
     if (check === undefined) return;
     clearInterval(check.watch);
-    check.reject(end === 'lost' ? new CheckerLost() : this.#tooMuch(end));
+    check.reject(this.#reasonOf(end));
   }
 
-  #tooMuch(end: Exclude<End, 'lost'>): CepError {
+  #reasonOf(end: End): Error {
+    if (end === 'lost') return new CheckerLost();
+    if (end === 'starved') {
+      const message = `the machine is too busy to check the program: it got little processor time within ${this.#clockMsMax / 1_000} s`;
+      return new CepError('not_ready', message, { hint: 'try again when less runs on it', retryAfterSeconds: 60 });
+    }
     const message =
       end === 'memory'
         ? `the program takes more than ${limits.checkMemoryBytesMax / MIB} MiB of memory to check and to start`
