@@ -130,6 +130,11 @@ export const metrics = {
     help: 'Times this member led and handed over because its disk was slower than those of the others.',
     ...alone,
   },
+  cep_raft_standstill_handovers_total: {
+    type: 'counter',
+    help: 'Times this member led and handed over because the thread that answers requests stood still.',
+    ...alone,
+  },
   cep_raft_loop_stalls_total: { type: 'counter', help: 'Times the Raft thread stood still for half an election timeout.', ...alone },
 
   cep_cluster_workers: { type: 'gauge', help: 'Workers of the cluster, by status.', labels: ['status'] },

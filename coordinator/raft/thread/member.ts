@@ -76,7 +76,10 @@ export class ThreadedMember implements RaftMember {
       () => this.#status,
       () => this.#applied,
     );
-    this.#sweeper = setInterval(() => this.#sweep(), 250);
+    this.#sweeper = setInterval(() => {
+      this.#sweep();
+      this.#post({ kind: 'awake' });
+    }, 250);
     this.#sweeper.unref();
     worker.on('message', (message: FromRaftThread) => this.#take(message));
     worker.on('error', (error) => this.#fail(error));

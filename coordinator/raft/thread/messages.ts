@@ -32,6 +32,8 @@ export type ToRaftThread =
   | { readonly kind: 'snapshot'; readonly index: Index; readonly state: Uint8Array }
   | { readonly kind: 'peers'; readonly peers: readonly RaftPeer[]; readonly removed: readonly NodeId[] }
   | { readonly kind: 'certificate'; readonly pair: TlsPair }
+  /** Every 250 ms: that thread gets on. */
+  | { readonly kind: 'awake' }
   | { readonly kind: 'close'; readonly transfers: boolean };
 
 /**

@@ -11,6 +11,7 @@ import { sentError } from '../../../shared/threads/sent-error.ts';
 import type { NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
 import { type DriverOutlet, RaftDriver } from '../driver/raft-driver.ts';
+import { StateWatch } from '../driver/state-watch.ts';
 import type { MembershipChange } from '../group.ts';
 import { KnownIncarnations } from '../peers/known-incarnations.ts';
 import { PeerConnections } from '../peers/peer-connections.ts';
@@ -51,6 +52,7 @@ class RaftThread {
   #peers: PeerConnections | undefined;
   #statusTimer: NodeJS.Timeout | undefined;
   #isTelling = false;
+  readonly #stateWatch: StateWatch;
   /** Reads that came in this turn of the loop, and so are one to the core. */
   #reads: number[] = [];
   readonly #readsOf = new Map<number, readonly number[]>();
@@ -63,6 +65,7 @@ class RaftThread {
   constructor(port: MessagePort, setup: ThreadSetup) {
     this.#port = port;
     this.#setup = setup;
+    this.#stateWatch = new StateWatch(raftDefaults.electionTicks * setup.tickMs);
   }
 
   async start(): Promise<void> {
@@ -105,7 +108,11 @@ class RaftThread {
     this.#peers.setPeers(peers);
     this.#post({ kind: 'started', port: this.#peers.port, status: this.#status() });
     driver.begin();
-    this.#statusTimer = setInterval(() => this.#tellStatus(), statusMs);
+    this.#statusTimer = setInterval(() => {
+      const silentMs = this.#stateWatch.passed(statusMs, { leads: driver.view.role === 'leader', nowMs: performance.now() });
+      if (silentMs !== undefined) this.#leaveTo('RaftStateSilent', silentMs);
+      this.#tellStatus();
+    }, statusMs);
   }
 
   #outlet(): DriverOutlet {
@@ -142,7 +149,7 @@ class RaftThread {
         this.#writes.sum += seconds;
       },
       // Within a step, which another must not begin in.
-      diskIsSlow: (lagMs) => setImmediate(() => this.#leaveTo(lagMs)),
+      diskIsSlow: (lagMs) => setImmediate(() => this.#leaveTo('RaftDiskSlow', lagMs)),
       stalled: (ms) => this.#event('RaftLoopStalled', { seconds: ms / 1_000 }),
       failed: (cause) => this.#fail(cause instanceof Error && cause.name === 'InvariantError' ? cause : diskFailed(this.#setup, cause)),
     };
@@ -150,8 +157,11 @@ class RaftThread {
 
   take(message: ToRaftThread) {
     const driver = this.#driver;
+    this.#stateWatch.heard();
     if (driver === undefined) return;
     switch (message.kind) {
+      case 'awake':
+        return;
       case 'propose':
         for (const { id, data } of decodeProposals(message)) driver.propose(id, data);
         return;
@@ -253,11 +263,11 @@ class RaftThread {
     return candidates.sort((a, b) => (b.matchIndex ?? 0) - (a.matchIndex ?? 0))[0]?.id;
   }
 
-  #leaveTo(lagMs: number): void {
+  #leaveTo(why: 'RaftDiskSlow' | 'RaftStateSilent', ms: number): void {
     const driver = this.#driver as RaftDriver;
     const to = this.#heir(driver);
     if (to === undefined || this.#isClosing) return;
-    this.#event('RaftDiskSlow', { to, seconds: lagMs / 1_000 });
+    this.#event(why, { to, seconds: ms / 1_000 });
     driver.transferTo(to);
   }
 

@@ -77,6 +77,17 @@ describe('three processes', () => {
     expect(group.verdict()).toEqual({ kind: 'linearizable' });
   }, 120_000);
 
+  it('go on when the thread that answers for the leader stands still for good', async () => {
+    group.startClients(clientCount);
+    await group.progress(30);
+    const stuck = await group.leader();
+    group.members.get(stuck)?.ask({ kind: 'burn', ms: 600_000 });
+    const others = group.ids.filter((id) => id !== stuck);
+    await vi.waitFor(() => expect(others.some((id) => group.members.get(id)?.role === 'leader')).toBe(true), wait);
+    await group.progress(30);
+    expect(group.verdict()).toEqual({ kind: 'linearizable' });
+  }, 120_000);
+
   it('hand over when the leader is asked to end', async () => {
     group.startClients(clientCount);
     await group.progress(30);
