@@ -16,7 +16,8 @@ export class RunCommand extends ResultCommand {
     description: 'Run a program: read from its connectors, deliver to them',
     details:
       'Reads what the program names with .from, shows the output events, and delivers what it sends with .to, until Ctrl+C, or until all ' +
-      'its sources have ended (files that are not followed) and everything is delivered. What it says with .log and .print, and with .alert ' +
+      'its sources have ended (files that are not followed) and everything is delivered. Then what is open completes, as at the end of a file in ' +
+      'cep simulate; with a checkpoint directory it stays open for the next run, which goes on with what has come by then. What it says with .log and .print, and with .alert ' +
       'without url, stands in the log on standard error. With a checkpoint directory a run that was ' +
       'stopped or killed goes on where it was. Where the program reads with .from over http, others send to POST /webhooks/CONNECTOR, on ' +
       'this machine unless --bind says otherwise; CEP_API_KEY is then the key they need, where the connector has no secret. File ' +

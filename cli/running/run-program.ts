@@ -82,7 +82,8 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
     if (settings.isSmtpUnverified) telemetry.report('SmtpUnverified', {});
     closeWebhooks = await serveWebhooks({ runtime, id, telemetry, readPlace: settings.readPlace, note: (text) => screen.note(text) });
     said = new SaidLines((limit) => runtime.pipelines.programLog(SERVER_TENANT, id, limit), logger);
-    undelivered = await new ProgramInRuntime(runtime, id).until(Promise.race([signals.ended, screen.lost]), { screen, said });
+    const run = new ProgramInRuntime(runtime, id, { goesOnLater: stateDir !== undefined });
+    undelivered = await run.until(Promise.race([signals.ended, screen.lost]), { screen, said });
   } finally {
     const ended = runtime.shutdown({ deadlineMs: SHUTDOWN_MS_MAX }).then(({ clean }) => clean);
     isClean = await Promise.race([ended, signals.endedAgain.then(() => false)]);
@@ -114,15 +115,18 @@ async function placed(runtime: Runtime, program: SentProgram): Promise<string> {
 class ProgramInRuntime {
   readonly #runtime: Runtime;
   readonly #id: string;
+  /** The next run goes on from its state, with what has come to its files by then. */
+  readonly #goesOnLater: boolean;
 
-  constructor(runtime: Runtime, id: string) {
+  constructor(runtime: Runtime, id: string, { goesOnLater }: { readonly goesOnLater: boolean }) {
     this.#runtime = runtime;
     this.#id = id;
+    this.#goesOnLater = goesOnLater;
   }
 
   /**
-   * Resolves with the signal, or when the sources have given everything and the sinks have it, however long they take; gives how many outputs are
-   * dead letters. @throws CepError when a source cannot be reached at first
+   * Resolves with the signal, or when the sources have given everything, what is open at the end of a run that is not gone on with is
+   * complete, and the sinks have it, however long they take; gives how many outputs are dead letters. @throws CepError when a source cannot be reached at first
    */
   async until(signal: Promise<unknown>, { screen, said }: { readonly screen: RunScreen; readonly said: SaidLines }): Promise<number> {
     const { pipelines } = this.#runtime;
@@ -132,6 +136,7 @@ class ProgramInRuntime {
       isEnded = true;
     });
     const waiting = new Set(this.#sources.map(({ id }) => id));
+    let isInputEnded = this.#goesOnLater;
     for (let shownAt = 0; !isEnded; await pause(LOOK_MS, signal)) {
       this.#lookAtStart(waiting);
       said.write();
@@ -141,7 +146,11 @@ class ProgramInRuntime {
         shownAt = performance.now();
         await this.#show(screen);
       }
-      if (this.#sources.length > 0 && this.#sources.every((source) => source.isEnded) && (await this.#isThrough())) break;
+      const isThrough = this.#sources.length > 0 && this.#sources.every((source) => source.isEnded) && (await this.#isThrough());
+      if (isThrough && isInputEnded) break;
+      if (!isThrough || isEnded) continue;
+      await Promise.race([signal, pipelines.endInput(SERVER_TENANT, this.#id)]);
+      isInputEnded = true;
     }
     return this.#show(screen);
   }

@@ -554,6 +554,11 @@ export interface Pipelines {
   pastReloads(tenant: string, id: string): readonly PastReload[];
   /** What the program reads with `.from`, in the order of the program. */
   sources(tenant: string, id: string): readonly SourceStatus[];
+  /**
+   * As behind the last event of a file: all that is open completes. For a pipeline to which nothing comes any more and that nobody starts
+   * again. Resolves when that is through.
+   */
+  endInput(tenant: string, id: string): Promise<void>;
   deadLetters(tenant: string, id: string, page: Page, filter?: LetterFilter): Promise<DeadLetters>;
   /** To the sink that failed, and to no other. */
   replayDeadLetters(tenant: string, id: string, filter?: LetterFilter): Promise<ReplayCounts>;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -138,5 +138,38 @@ stream High = Reading
     expect(run.stderr).toMatch(/INFO {2}seen 2 stream=Each\n/);
     expect(run.stderr).toMatch(/WARN {2}high: 2 stream=High/);
     expect(run.stderr.match(/seen 0/g)).toHaveLength(1);
+  });
+
+  it('completes what is open when its files have ended, and leaves it open where the next run goes on', async () => {
+    const path = join(folder, 'in.evt');
+    writeFileSync(path, ['@0s', '@20s', '@40s', '@60s'].map((at) => `${at} Reading { n: 1 }\n`).join(''));
+    const program = `
+event Reading:
+    n: int
+
+connector In = file (path: "${path}", follow: false)
+
+stream Counted = Reading.from(In)
+    .window(1m)
+    .aggregate(count: count())
+    .emit(count: count)
+stream Alone = Reading as a -> NOT Reading within 30s
+    .emit(n: a.n)
+`;
+    const types = ({ stdout }: { readonly stdout: string }): string[] =>
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .flatMap(({ type, stream, data }) => (type === 'output' ? [`${stream ?? ''} ${JSON.stringify(data)}`] : []));
+    run = new CepProcess(['run', '--json', '-c', program]);
+    const whole = await run.ended;
+    expect(whole.code).toBe(0);
+    expect(types(whole)).toHaveLength(3);
+    run = new CepProcess(['run', '--json', '-c', program, '--checkpoint-dir', join(folder, 'state')]);
+    expect(types(await run.ended)).toEqual(types(whole).slice(0, 1));
+    appendFileSync(path, '@2m Reading { n: 2 }\n');
+    run = new CepProcess(['run', '--json', '-c', program, '--checkpoint-dir', join(folder, 'state')]);
+    expect(types(await run.ended)).toEqual(types(whole).slice(1));
   });
 });

@@ -334,6 +334,8 @@ class FakePipelines implements Pipelines {
     return [];
   }
 
+  async endInput(): Promise<void> {}
+
   pastReloads(): readonly [] {
     return [];
   }

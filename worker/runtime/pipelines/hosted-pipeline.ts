@@ -28,7 +28,14 @@ import type {
   Topology,
 } from '../service.ts';
 import type { Admission } from '../tenants/event-meter.ts';
-import type { AnswerMessage, CheckReply, CountersReply, QuestionMessage, RecordResult } from '../threads/messages.ts';
+import {
+  type AnswerMessage,
+  type CheckReply,
+  type CountersReply,
+  END_OF_INPUT,
+  type QuestionMessage,
+  type RecordResult,
+} from '../threads/messages.ts';
 import type { WarmEngine } from '../threads/warm-engine.ts';
 import { EngineSwitch, type ProgramReport } from './engine-switch.ts';
 import { countEvents } from './event-count.ts';
@@ -371,6 +378,12 @@ export class HostedPipeline implements IntakeOwner {
   /** Resolves when everything accepted is through; of a pipeline that does not run, at once. */
   async drained(): Promise<void> {
     if (this.isRunning) await this.#intake.drained();
+  }
+
+  /** All that is open completes. Resolves when that is through. */
+  async endInput(): Promise<void> {
+    giveTick([this], { sequence: this.nextSequence(), time: END_OF_INPUT, storage: null });
+    await this.drained();
   }
 
   /** While it does what the log has again, that goes through whatever its sinks do. */

@@ -543,6 +543,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#seen(tenant, id).sources();
   }
 
+  endInput(tenant: string, id: string): Promise<void> {
+    return this.#seen(tenant, id).endInput();
+  }
+
   async deadLetters(tenant: string, id: string, { limit, offset }: Page, filter: LetterFilter = {}): Promise<DeadLetters> {
     const owner = await this.#letterTenant(tenant, id);
     const { letters, total } = await this.#context.deadLetters.of(owner).page(id, { limit, offset }, filter);

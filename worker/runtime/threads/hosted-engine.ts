@@ -19,7 +19,7 @@ import { PlainBodies } from '../requests/plain-bodies.ts';
 import { eventOf, isProblem, type RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { StreamMetrics } from '../service.ts';
 import { IdleSources } from './idle-sources.ts';
-import type { CountersReply, DocumentCall, ProgramSummary, ProgramText, WorkRecord } from './messages.ts';
+import { type CountersReply, type DocumentCall, END_OF_INPUT, type ProgramSummary, type ProgramText, type WorkRecord } from './messages.ts';
 import type { RecordOutcome } from './record-outcome.ts';
 
 export interface HostedProgram {
@@ -148,7 +148,8 @@ export class HostedEngine {
 
   /** Says for how long no tick behind it can do anything, ms. */
   tick(now: number): number {
-    this.#idle.tick(this.#engine, now);
+    if (now === END_OF_INPUT) this.#engine.end();
+    else this.#idle.tick(this.#engine, now);
     return Math.min(this.#engine.dueInMs(), this.#idle.evenMs(now));
   }
 

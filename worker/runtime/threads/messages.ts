@@ -1,3 +1,4 @@
+import { TIMESTAMP_MS_MAX } from '../../../shared/events/calendar.ts';
 import type { InputSource } from '../../../shared/events/event.ts';
 import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
@@ -173,6 +174,9 @@ export interface RecordSource extends InputSource {
   /** Partitions of which messages are on their way. @default there are none */
   readonly awaited?: readonly string[] | undefined;
 }
+
+/** The time of a tick behind which nothing comes: all that is open completes. */
+export const END_OF_INPUT = TIMESTAMP_MS_MAX;
 
 /** One request with events, or one tick of the clock. */
 export interface WorkRecord {
