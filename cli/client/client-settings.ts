@@ -14,6 +14,8 @@ export interface ClientSettings {
   /** PEM of the authorities to trust instead of the machine's. */
   readonly ca: string | undefined;
   readonly timeoutMs: number;
+  /** How long a request is repeated that the server puts off. @default a minute at least */
+  readonly patienceMs?: number;
   /** Where the URL was said. @default client.server */
   readonly urlSetting?: UrlSetting;
 }
@@ -42,12 +44,15 @@ export async function readClientSettings(
   config: Config,
   { urlName = 'client.server', timeoutUnset }: ClientDefaults = {},
 ): Promise<ClientSettings> {
-  const ownMs = timeoutUnset !== undefined && originOf(config, 'client.timeout') === 'default' ? readInterval(timeoutUnset) : undefined;
+  const isGiven = originOf(config, 'client.timeout') !== 'default';
+  const timeoutMs =
+    (timeoutUnset !== undefined && !isGiven ? readInterval(timeoutUnset) : undefined) ?? intervalSetting(config, 'client.timeout');
   return {
     url: urlOf(config, urlName),
     apiKey: await apiKeyOf(config),
     ca: await authorityOf(config),
-    timeoutMs: ownMs ?? intervalSetting(config, 'client.timeout'),
+    timeoutMs,
+    ...(isGiven ? { patienceMs: timeoutMs } : {}),
     urlSetting: urlName,
   };
 }

@@ -13,8 +13,10 @@ const CONNECT_MS_MAX = 10_000;
 const STREAM_SILENCE_MS_MAX = 45_000;
 const LOST_ATTEMPTS_MAX = 3;
 const LOST_PAUSE_MS = 200;
-/** How long a request is repeated that the server puts off, as when a queue is full. */
+/** How long a request is repeated that the server puts off, as when a queue is full, where nobody has said how long to wait. */
 const REFUSED_MS_MAX = 60_000;
+/** Who waits for so long is told why. */
+const TOLD_AFTER_MS = 5_000;
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -32,7 +34,9 @@ export interface ApiRequest {
 }
 
 /** What can come of one attempt. */
-type Outcome = { readonly answer: RawAnswer } | { readonly error: CepError; readonly pauseMs: number | undefined };
+type Outcome =
+  | { readonly answer: RawAnswer }
+  | { readonly error: CepError; readonly pauseMs: number | undefined; readonly isPutOff: boolean };
 
 export type Pause = (ms: number) => Promise<unknown>;
 
@@ -44,14 +48,17 @@ export class HttpClient {
   readonly url: string;
   readonly #settings: ClientSettings;
   readonly #pause: Pause;
+  readonly #note: (text: string) => void;
   readonly #web: WebDoor;
   #isStale = false;
 
-  constructor(settings: ClientSettings, pause: Pause = (ms) => sleep(ms)) {
+  /** @param note Says why nothing has come of a request yet. @default nobody is told */
+  constructor(settings: ClientSettings, pause: Pause = sleep, note: (text: string) => void = () => undefined) {
     const { url, timeoutMs, ca } = settings;
     this.url = url;
     this.#settings = settings;
     this.#pause = pause;
+    this.#note = note;
     this.#web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
       connectMs: Math.min(timeoutMs, CONNECT_MS_MAX),
       silenceMs: timeoutMs,
@@ -64,15 +71,26 @@ export class HttpClient {
     return this.#isStale;
   }
 
-  /** The body of the answer, read as JSON. @throws CepError that says why there is none, or what the server refuses */
+  /**
+   * The body of the answer, read as JSON. The last attempt begins within the time that the settings give, or within a minute where the server
+   * puts off and nobody has said how long to wait. @throws CepError that says why there is none, or what the server refuses
+   */
   async request<T>(request: ApiRequest): Promise<T> {
-    let refusedMs = 0;
+    const { timeoutMs, patienceMs = Math.max(timeoutMs, REFUSED_MS_MAX) } = this.#settings;
+    const began = performance.now();
+    let pausedMs = 0;
+    let isTold = false;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request, attempt);
       if ('answer' in outcome) return successOf(outcome.answer, request.expected ?? [], this.#settings) as T;
-      const { error, pauseMs } = outcome;
-      if (pauseMs === undefined || refusedMs + pauseMs > REFUSED_MS_MAX) throw error;
-      refusedMs += pauseMs;
+      const { error, pauseMs, isPutOff } = outcome;
+      const waitedMs = Math.max(performance.now() - began, pausedMs);
+      if (pauseMs === undefined || waitedMs + pauseMs > (isPutOff ? patienceMs : timeoutMs)) throw error;
+      if (!isTold && waitedMs + pauseMs >= TOLD_AFTER_MS) {
+        isTold = true;
+        this.#note(`${error.message}: asking again`);
+      }
+      pausedMs += pauseMs;
       await this.#pause(pauseMs);
     }
   }
@@ -109,11 +127,12 @@ export class HttpClient {
       const answer = await this.#send(request);
       if (answer.status >= 200 && answer.status < 300) return { answer };
       const { error, isUndone } = refusalOf(answer, this.#settings);
-      if (isUndone) return { error, pauseMs: request.isPatient === false ? undefined : (error.retryAfterSeconds ?? 1) * 1000 };
-      return { error, pauseMs: isOfProxy(answer.status) ? lostPauseMs : undefined };
+      if (isUndone)
+        return { error, pauseMs: request.isPatient === false ? undefined : (error.retryAfterSeconds ?? 1) * 1000, isPutOff: true };
+      return { error, pauseMs: isOfProxy(answer.status) ? lostPauseMs : undefined, isPutOff: false };
     } catch (cause) {
       const { error, mayHaveArrived } = transportFailure(cause, this.#settings);
-      return { error, pauseMs: mayHaveArrived ? lostPauseMs : undefined };
+      return { error, pauseMs: mayHaveArrived ? lostPauseMs : undefined, isPutOff: false };
     }
   }
 

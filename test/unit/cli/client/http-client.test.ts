@@ -77,6 +77,29 @@ describe('a request to a server', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it('is sent no more once the time is over that it may take, however short the pauses', async () => {
+    const off = { ...refusal(503, 'unavailable', 'nobody leads'), headers: { 'retry-after': '1' } };
+    server.on('POST /x', off);
+    const noted: string[] = [];
+    const pauses: number[] = [];
+    const client = new HttpClient(
+      { url: server.url, apiKey: undefined, ca: undefined, timeoutMs: 8_000, patienceMs: 8_000 },
+      async (ms) => pauses.push(ms),
+      (text) => noted.push(text),
+    );
+    clients.push(client);
+    expect((await errorOf(client.request(post))).message).toBe('nobody leads (unavailable)');
+    expect(pauses).toEqual(Array.from({ length: 8 }, () => 1_000));
+    expect(noted).toEqual(['nobody leads (unavailable): asking again']);
+  });
+
+  it('is not sent again when all its time went by without an answer', async () => {
+    server.on('GET /x', () => undefined);
+    const { client } = clientOf(server.url, { timeoutMs: 100 });
+    expect((await errorOf(client.request(get))).message).toContain('did not answer within');
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('waits as long as the server asks for when it was put off, whatever it asks for', async () => {
     const full = refusal(429, 'queue_full', 'the queue is full', { retry_after_seconds: 2 });
     const limited = { status: 429, headers: { 'retry-after': '5' }, json: { error: 'slowly', code: 'rate_limited' } };
