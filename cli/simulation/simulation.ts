@@ -79,6 +79,8 @@ export class Simulation {
   #file = 0;
   /** Bytes of the files before it. */
   #bytesBefore = 0;
+  /** Behind the last line that was taken, where it is known. */
+  #position: EventPosition | undefined;
   #isInterrupted = false;
   readonly #pace: Pace | undefined;
   readonly #checkpoints: Checkpoints | undefined;
@@ -225,11 +227,14 @@ export class Simulation {
       if (isDivided && place) return await this.#divide(place);
       if (lines.progress.size === undefined) this.#view.flush(); // More may come late, or never.
       await this.#unlessInterrupted(lines.ready());
-      const piece = lines.next({ stopAtEvent: isDivided || (this.#checkpoints?.needsPosition ?? false) });
+      const isStopping = this.#options.interrupt?.aborted === true;
+      const needsPosition = this.#checkpoints !== undefined && (this.#checkpoints.needsPosition || isStopping);
+      const piece = lines.next({ stopAtEvent: isDivided || needsPosition });
       if (!piece) return;
       this.#run.countEntered(lines.entered);
       await this.#takeAll(piece.results);
       await this.#answers.settled();
+      this.#position = piece.position;
       if (piece.position && this.#checkpoints?.isDue) await this.#saveCheckpoint(this.#checkpoints, piece.position);
       await this.#pause(lines.progress.read);
     }
@@ -269,7 +274,9 @@ export class Simulation {
     await this.#view.ready();
     await nextTurn();
     this.#signal?.throwIfAborted();
-    this.#options.interrupt?.throwIfAborted();
+    // Up to the end of a line, where a checkpoint can stand.
+    const goesOn = this.#checkpoints !== undefined && this.#position === undefined;
+    if (!goesOn) this.#options.interrupt?.throwIfAborted();
   }
 
   async #finish(): Promise<void> {
@@ -282,6 +289,7 @@ export class Simulation {
     this.#view.summary(await this.#report());
     await this.#view.written();
     if (!this.#isInterrupted) this.#checkpoints?.finish(this.#savedTotals());
+    else if (this.#checkpoints !== undefined && this.#position !== undefined) await this.#saveCheckpoint(this.#checkpoints, this.#position);
   }
 
   async #report(): Promise<SimulationReport> {

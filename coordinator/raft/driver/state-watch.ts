@@ -23,10 +23,13 @@ export class StateWatch {
   }
 
   /** To be called again and again, each time `ms` after the last. Gives for how long that thread was silent when another should lead. */
-  passed(ms: number, { leads, nowMs }: { readonly leads: boolean; readonly nowMs: number }): number | undefined {
+  passed(ms: number, nowMs: number): number | undefined {
     this.#silentMs += ms;
-    if (!leads || this.#silentMs < this.#silentMsMax || nowMs < this.#restsUntil) return undefined;
+    return this.#silentMs < this.#silentMsMax || nowMs < this.#restsUntil ? undefined : this.#silentMs;
+  }
+
+  /** This node hands over. */
+  handsOver(nowMs: number): void {
     this.#restsUntil = nowMs + restMs;
-    return this.#silentMs;
   }
 }

@@ -109,8 +109,9 @@ class RaftThread {
     this.#post({ kind: 'started', port: this.#peers.port, status: this.#status() });
     driver.begin();
     this.#statusTimer = setInterval(() => {
-      const silentMs = this.#stateWatch.passed(statusMs, { leads: driver.view.role === 'leader', nowMs: performance.now() });
-      if (silentMs !== undefined) this.#leaveTo('RaftStateSilent', silentMs);
+      const now = performance.now();
+      const silentMs = this.#stateWatch.passed(statusMs, now);
+      if (silentMs !== undefined && this.#leaveTo('RaftStateSilent', silentMs)) this.#stateWatch.handsOver(now);
       this.#tellStatus();
     }, statusMs);
   }
@@ -263,12 +264,14 @@ class RaftThread {
     return candidates.sort((a, b) => (b.matchIndex ?? 0) - (a.matchIndex ?? 0))[0]?.id;
   }
 
-  #leaveTo(why: 'RaftDiskSlow' | 'RaftStateSilent', ms: number): void {
+  /** False when this node does not lead, or no other voter can be reached. */
+  #leaveTo(why: 'RaftDiskSlow' | 'RaftStateSilent', ms: number): boolean {
     const driver = this.#driver as RaftDriver;
     const to = this.#heir(driver);
-    if (to === undefined || this.#isClosing) return;
+    if (to === undefined || this.#isClosing) return false;
     this.#event(why, { to, seconds: ms / 1_000 });
     driver.transferTo(to);
+    return true;
   }
 
   #handOver(driver: RaftDriver): Promise<void> {

@@ -106,6 +106,25 @@ describe('a process cep simulate', () => {
   });
 });
 
+describe('a process cep simulate with a checkpoint directory that is told to stop', () => {
+  it.each([
+    ['at full speed', logins(100_000, 1000), []],
+    ['at the speed of the recording', logins(400, 10), ['--timed']],
+  ])('goes on behind the last output that it showed: %s', async (name, text, more) => {
+    const events = write('stopped.evt', text);
+    const args = ['simulate', '-p', rules, '-e', events, '--json', '--checkpoint-dir', join(folder, `stopped ${name}`)];
+    const stopped = cep([...args, ...more]);
+    await stopped.until(({ stdout }) => outputLines(stdout).length >= 20);
+    stopped.kill('SIGTERM');
+    const first = await stopped.ended;
+    expect(first.code).toBe(130);
+    const resumed = await cep(args).ended;
+    const whole = await cep(['simulate', '-p', rules, '-e', events, '--json']).ended;
+    expect(resumed.stderr).toContain(`and ${outputLines(first.stdout).length.toLocaleString('en')} outputs`);
+    expect([...outputLines(first.stdout), ...outputLines(resumed.stdout)]).toEqual(outputLines(whole.stdout));
+  });
+});
+
 describe('a process cep simulate --watch', () => {
   async function runs(process: CepProcess, count: number): Promise<void> {
     await process.until(({ stderr }) => stderr.split('watching for changes').length > count);
