@@ -9,7 +9,7 @@ import { createLogger } from '../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../shared/telemetry/metric-registry.ts';
 import { ProgramValidation } from '../../worker/server/program-validation.ts';
 import type { CoordinatorSettings } from './coordinator-settings.ts';
-import { crashOf, warnOfAccess } from './serve.ts';
+import { crashOf, unlessEnded, warnOfAccess } from './serve.ts';
 
 /** Time from the signal to the end of the process. */
 const shutdownMsMax = 30_000;
@@ -51,7 +51,8 @@ export async function serveCoordinator(settings: CoordinatorSettings, { stderr, 
   });
   const validation = new ProgramValidation();
   try {
-    coordinator = await startCoordinator({ ...settings, telemetry, validate: validation.validate });
+    const starting = startCoordinator({ ...settings, telemetry, validate: validation.validate });
+    coordinator = await unlessEnded(starting, signals, telemetry);
     return await closeWhenAsked(coordinator, signals, telemetry);
   } finally {
     signals.close();

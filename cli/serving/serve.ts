@@ -46,7 +46,7 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
     endProcess(runtimeErrorExitCode);
   });
   try {
-    server = await startServer(options, opened);
+    server = await unlessEnded(startServer(options, opened), signals, telemetry);
   } catch (error) {
     signals.close();
     throw error;
@@ -68,6 +68,18 @@ export function warnOfAccess(settings: HttpSettings & { readonly bind: string },
   if (apiKey === undefined && !isLoopback(bind) && !isInsecureAccepted) telemetry.report('AuthenticationOff', { bind });
   if (isKeyOnCommandLine) telemetry.report('KeyOnCommandLine', {});
   for (const file of openSecrets) telemetry.report('SecretReadableByOthers', { ...file });
+}
+
+/**
+ * What has started. A signal that comes before ends the process, as a kill would, which loses nothing: a start may wait for a disk or for what
+ * is to be done again, and nobody was told anything yet.
+ */
+export async function unlessEnded<T>(starting: Promise<T>, signals: ProcessSignals, telemetry: Telemetry): Promise<T> {
+  const ended = signals.ended.then((signal) => ({ signal }));
+  const first = await Promise.race([starting.then((started) => ({ started })), ended]);
+  if ('started' in first) return first.started;
+  telemetry.report('ServerStopping', { signal: first.signal });
+  endProcess(0);
 }
 
 async function closeOnSignal(server: RunningServer, signals: ProcessSignals, telemetry: Telemetry): Promise<number> {

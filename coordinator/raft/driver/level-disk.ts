@@ -1,9 +1,10 @@
 import { constants, write } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Level } from 'level';
 import { CepError } from '../../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
+import { makeFolder } from '../../../shared/files/make-folder.ts';
 import { encodeIdentity, type Identity } from '../storage/codec.ts';
 import { firstStep, type Step } from '../storage/log-storage.ts';
 import type { DiskImage } from '../storage/open-log.ts';
@@ -54,9 +55,7 @@ export class LevelDisk {
     folder: string,
     reclaimMs: number = reclaimMsDefault,
   ): Promise<{ readonly disk: LevelDisk; readonly image: DiskImage }> {
-    await mkdir(folder, { recursive: true }).catch((cause: Error) => {
-      throw unreadable(folder, cause);
-    });
+    await makeRaftFolder(folder);
     const disk = new LevelDisk(folder, reclaimMs);
     const identity = await readIfThere(join(folder, 'identity'));
     const witness = await readIfThere(join(folder, 'witness'));
@@ -189,6 +188,15 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unreadable(dirname(path), cause);
+  }
+}
+
+/** @throws CepError `io_error` */
+export async function makeRaftFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder, { refusal: (path, reason) => new Error(`'${path}' cannot be made: ${reason}`) });
+  } catch (cause) {
+    throw unreadable(folder, cause);
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { mkdir, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { type MessagePort, parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import { CepError } from '../../../shared/errors/error.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
@@ -10,6 +10,7 @@ import { RepeatedReports } from '../../../shared/telemetry/repeated-reports.ts';
 import { sentError } from '../../../shared/threads/sent-error.ts';
 import type { NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
+import { makeRaftFolder } from '../driver/level-disk.ts';
 import { type DriverOutlet, RaftDriver } from '../driver/raft-driver.ts';
 import { StateWatch } from '../driver/state-watch.ts';
 import type { MembershipChange } from '../group.ts';
@@ -320,7 +321,7 @@ class RaftThread {
 }
 
 async function requireSpace(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeRaftFolder(folder);
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize >= freeBytesMin) return;
   const free = Math.floor((bavail * bsize) / 1_048_576);

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectSecurely } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { StreamClient } from '../../clients/event-stream-client.ts';
 import { WebSocketClient } from '../../clients/websocket-client.ts';
-import { logOf, path, post, program, type Served, serve } from './serving.ts';
+import { cep, logOf, path, post, program, type Served, serve } from './serving.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -163,4 +163,16 @@ describe('a server in whose process a thread waits for a file that never comes',
     await cep.ended;
     expect(logOf(cep).find(({ message }) => message === 'Server stopped')).toMatchObject({ clean: true });
   });
+});
+
+it('a coordinator whose start waits for a disk ends when it is asked to', async () => {
+  const dataDir = path('waiting-raft');
+  mkdirSync(dataDir);
+  execFileSync('mkfifo', [join(dataDir, 'identity')]);
+  // The key there is warned of before the start begins.
+  const process = cep(['coordinator', '--port', '0', '--raft-data-dir', dataDir, '--api-key', 'seen-by-all']);
+  await process.until(({ stderr }) => stderr.includes('WARN'));
+  process.kill('SIGTERM');
+  await process.ended;
+  expect(process.stderr).toContain('Server stopping');
 });

@@ -3,6 +3,7 @@ import { chmod, lstat, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
+import { makeFolder } from '../../../shared/files/make-folder.ts';
 
 /** How long a file system may take to make a directory and to write a file of a few bytes, ms. */
 const PREPARED_MS_MAX = 10_000;
@@ -21,7 +22,7 @@ const PROBE_BYTES = 65_536;
  */
 export async function findStateDirectory(path: string): Promise<void> {
   await inSeconds(path, async () => {
-    await makeFolder(path);
+    await makeFolder(path, { mode: FOLDER_MODE, refusal: unusable });
     // Whether it takes anything is known once its mode is right; that it answers must be known before its store is opened.
     await probe(path, 1, `${PROBE}-${randomUUID()}`).catch(() => undefined);
   });
@@ -68,21 +69,6 @@ function unusable(path: string, reason: string, cause?: unknown): CepError {
       ? 'make room on its disk, and start again: what it holds is not lost'
       : 'name a directory on a disk that this user can write',
     cause,
-  });
-}
-
-/** From the top down, each once: a file system that takes no directories says so, and is not asked again and again. */
-async function makeFolder(path: string): Promise<void> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (found?.isDirectory()) return;
-  if (found) throw unusable(path, 'it is no directory');
-  if (dirname(path) !== path) await makeFolder(dirname(path));
-  await mkdir(path, { mode: FOLDER_MODE }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw unusable(path, 'its file system takes no directories', error);
-    if (error.code !== 'EEXIST') throw error;
   });
 }
 
