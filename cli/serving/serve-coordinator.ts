@@ -39,12 +39,12 @@ export async function serveCoordinator(settings: CoordinatorSettings, { stderr, 
   const metrics = new MetricRegistry();
   const logger = createLogger({ ...settings.logging, redactor, write: (line) => void stderr.write(line), metrics });
   const telemetry = new Telemetry(logger, metrics);
+  let coordinator: RunningCoordinator | undefined;
+  const signals = new ProcessSignals(source, () => void coordinator?.reloadCertificates());
   warnOfAccess(settings, telemetry);
   if (settings.isGroupOpen) telemetry.report('GroupWithoutKey', {});
   // The log is for its owner alone.
   process.umask(process.umask() | forOthers);
-  let coordinator: RunningCoordinator | undefined;
-  const signals = new ProcessSignals(source, () => void coordinator?.reloadCertificates());
   process.once('uncaughtException', (error) => {
     telemetry.report('ServerCrashed', crashOf(error));
     endProcess(runtimeErrorExitCode);

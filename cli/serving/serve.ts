@@ -33,7 +33,6 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
   };
   const opened = await openTelemetry(options);
   const { telemetry } = opened;
-  warn(settings, telemetry);
   // Whoever keeps files of the state, the embedded database included, makes them for their owner alone.
   process.umask(process.umask() | forOthers);
   let server: RunningServer | undefined;
@@ -41,6 +40,7 @@ export async function serve(settings: ServerSettings, { stdout, stderr, signals:
     void server?.reloadCertificates();
     if (settings.credentials !== undefined) void readAgain(settings.credentials, opened);
   });
+  warn(settings, telemetry);
   process.once('uncaughtException', (error) => {
     telemetry.report('ServerCrashed', crashOf(error));
     endProcess(runtimeErrorExitCode);
