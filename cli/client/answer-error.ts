@@ -42,7 +42,9 @@ export function refusalOf(answer: RawAnswer, endpoint: Endpoint): Refusal {
   if (envelope === undefined) return { error: foreignAnswer(answer, endpoint), isUndone: false };
   const { error: message, code, hint, details, request_id: requestId } = envelope;
   const isKnown = Object.hasOwn(errorCodes, code);
-  const ownHint = hints[code] ?? (code === 'internal_error' ? `the log of the server has the cause under request ${requestId}` : hint);
+  const ofCluster = endpoint.urlSetting === 'client.coordinator' ? clusterHints[code] : undefined;
+  const ownHint =
+    ofCluster ?? hints[code] ?? (code === 'internal_error' ? `the log of the server has the cause under request ${requestId}` : hint);
   const retryAfterSeconds = envelope.retry_after_seconds ?? headerSeconds(answer.headers['retry-after']);
   const error = new CepError(isKnown ? (code as ErrorCode) : 'runtime_error', isKnown ? message : `${message} (${code})`, {
     ...(ownHint === undefined ? {} : { hint: ownHint }),
@@ -65,6 +67,11 @@ const hints: Readonly<Record<string, string>> = {
   not_durable: 'leave --durable out, or start the server with --state-dir',
   state_would_reset: 'leave --keep-state out to lose that state',
   payload_too_large: 'send it in smaller parts',
+};
+
+/** Where a coordinator is asked. */
+const clusterHints: Readonly<Record<string, string>> = {
+  pipeline_not_found: "'cep groups show' with the name of the group lists those there are",
 };
 
 interface Envelope {

@@ -35,8 +35,10 @@ function coordinatorProblems({ leader_id: leader, node_id: asked, nodes, recover
 
 function workerProblems({ health, workers }: ClusterFacts): string[] {
   const lost = workers.filter(({ status }) => status === 'unhealthy');
+  const isNoneReady = lost.length < workers.length && workers.every(({ status }) => status !== 'ready');
   return [
     ...(health.status === 'no_workers' ? ['there are no workers: nothing runs'] : []),
+    ...(isNoneReady ? ['no worker is ready: nothing can be placed, and what a worker loses has nowhere to go (cep workers)'] : []),
     ...lost.map(
       ({ id, pipelines }) => `worker ${id} is not heard of, with ${counted(pipelines.length, 'pipeline')} (cep workers show ${id})`,
     ),

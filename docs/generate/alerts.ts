@@ -109,6 +109,15 @@ export const alerts = {
     runbook: 'worker-lost',
     fires: { 'cep_cluster_workers{job="cep-coordinator",status="unhealthy"}': '1x30' },
   },
+  CepNoWorkerReady: {
+    severity: 'page',
+    metrics: ['cep_cluster_workers'],
+    expr: 'max by (job) (cep_cluster_workers{status="ready"}) == 0',
+    for: '5m',
+    summary: 'No worker is ready: nothing can be placed, and what a worker loses has nowhere to go.',
+    runbook: 'no-worker-ready',
+    fires: { 'cep_cluster_workers{job="cep-coordinator",status="ready"}': '0x30' },
+  },
   CepWorkerClockWrong: {
     severity: 'ticket',
     metrics: ['cep_cluster_worker_clock_ahead_seconds'],

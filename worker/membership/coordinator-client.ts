@@ -7,8 +7,8 @@ export interface CoordinatorRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Behind `/api/v1/cluster`. */
   readonly path: string;
-  /** JSON, or bytes as they are. */
-  readonly body?: object | Uint8Array;
+  /** JSON, or bytes as they are. What says how things are now is made for each try: one may take seconds. */
+  readonly body?: object | Uint8Array | (() => object);
   /** For one try. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
@@ -65,23 +65,23 @@ export class CoordinatorClient {
     this.#urls = [...known];
   }
 
-  /** Asks one member after the other until one gives an answer that counts. @throws NoCoordinator with what the last one did instead */
+  /** Asks one member after the other until one gives an answer that counts. @throws NoCoordinator with what each did instead */
   async ask(request: CoordinatorRequest): Promise<CoordinatorAnswer> {
-    let last = '';
+    const reasons: string[] = [];
     for (let tries = this.#urls.length; tries > 0; tries--) {
       const url = this.url;
       try {
         const answer = await this.#askOne(url, request);
         const isAnswer = answer.status >= 300 || (request.isAnswer?.(answer.bytes) ?? true);
         if (isAnswer && answer.status < 500 && !elsewhere.has(answer.code ?? '')) return answer;
-        last = `${url}: ${answer.status} ${isAnswer ? (answer.message ?? '') : 'with what no coordinator says'}`;
+        reasons.push(`${url}: ${answer.status} ${isAnswer ? (answer.message ?? '') : 'with what no coordinator says'}`);
       } catch (error) {
-        last = `${url}: ${reasonOf(error)}`;
+        reasons.push(`${url}: ${reasonOf(error)}`);
       }
       if (request.signal?.aborted) break;
       this.#turn(url);
     }
-    throw new NoCoordinator(last);
+    throw new NoCoordinator(reasons.join('; '));
   }
 
   /** The next one is asked first, unless another request has turned already. */
@@ -89,7 +89,9 @@ export class CoordinatorClient {
     if (this.url === url) this.#urls = [...this.#urls.slice(1), url];
   }
 
-  async #askOne(url: string, { method, path, body, deadlineMs = ANSWER_MS, signal }: CoordinatorRequest): Promise<CoordinatorAnswer> {
+  async #askOne(url: string, request: CoordinatorRequest): Promise<CoordinatorAnswer> {
+    const { method, path, deadlineMs = ANSWER_MS, signal } = request;
+    const body = typeof request.body === 'function' ? request.body() : request.body;
     const isJson = body !== undefined && !(body instanceof Uint8Array);
     const answer = await this.#web.request(new URL(`${url.replace(/\/+$/, '')}/api/v1/cluster${path}`), {
       method,

@@ -189,7 +189,7 @@ export class Membership {
     const reported = report();
     const sentAt = clock.now();
     const path = `/workers/${encodeURIComponent(identity.worker_id)}/heartbeat`;
-    const body = { incarnation: identity.incarnation, clock_ms: clock.wall(), ...reported };
+    const body = (): object => ({ incarnation: identity.incarnation, clock_ms: clock.wall(), ...reported });
     const deadlineMs = Math.max(HEARTBEAT_ANSWER_MS_MIN, this.#intervalMs / 2);
     const answer = await this.#ask({ method: 'POST', path, body, deadlineMs, isAnswer: isOf(acknowledgements) });
     if (this.#isOver) return 0;

@@ -26,3 +26,14 @@ it('an answer that says nothing is told of when there is no other; a refusal is 
   });
   expect((await clientOf({ 'http://c1': [401, 'no'] }).ask(request)).status).toBe(401);
 });
+
+it('a body that says how things are is made for each member, and a failure names what each of them did', async () => {
+  let made = 0;
+  const client = clientOf({
+    'http://c1': [503, '{"error":"no leader","code":"no_leader"}'],
+    'http://c2': [500, '{"error":"broken","code":"internal_error"}'],
+  });
+  const body = (): object => ({ clock_ms: ++made });
+  await expect(client.ask({ ...request, body })).rejects.toThrow('http://c1: 503 no leader; http://c2: 500 broken');
+  expect(made).toBe(2);
+});

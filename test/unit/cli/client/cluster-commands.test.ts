@@ -103,6 +103,17 @@ describe('commands for a cluster', () => {
     ]);
   });
 
+  it('say that no worker is ready where all are draining', async () => {
+    server.on(`GET ${cluster}/workers`, { json: [{ ...worker, status: 'draining' }] });
+    const drained = await run('cluster', 'status');
+    expect([drained.exitCode, drained.stdout]).toEqual([1, expect.stringContaining('  no worker is ready: nothing can be placed')]);
+  });
+
+  it('point to the pipelines of groups where there is none of a name', async () => {
+    server.on(`POST ${cluster}/pipelines/g/nope/migrate`, refusal(404, 'pipeline_not_found', "there is no pipeline 'nope'"));
+    expect((await run('migrate', 'g', 'nope', '--to', 'w1')).stderr).toContain("hint: 'cep groups show' with the name of the group");
+  });
+
   it('wait for a cluster that is not well yet, and for as many workers as are wanted', async () => {
     server.on(`GET ${cluster}/raft/status`, { json: { ...raft, leader_id: null } }, { json: raft });
     expect((await run('cluster', 'status', '--wait', '20s')).exitCode).toBe(0);
