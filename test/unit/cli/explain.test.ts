@@ -394,6 +394,7 @@ describe('cep explain', () => {
           },
           "open_runs": 1,
         },
+        "recorded": true,
         "stream": "Rising",
         "time": 5000,
         "windows": [],

@@ -62,7 +62,8 @@ const forgotten: Remembered = {
   size: 0,
 };
 
-function sizeOf({ fields }: Row): number {
+/** Values of a row, itself included. */
+export function sizeOf({ fields }: Row): number {
   let size = 1;
   for (const value of fields.values()) size += sizeOfValue(value);
   return size;
