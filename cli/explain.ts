@@ -65,7 +65,7 @@ export class ExplainCommand extends ResultCommand {
     const run = await ExplainedRun.of({ plan, eventsPaths: this.events, source, timeField: this.timeField, strict: false, until: at });
     const notes = await run.notes();
     const explanations = streams.map((stream) => run.engine.explain(stream, this.key));
-    if (this.json) for (const explanation of explanations) this.print(`${explanationJson(explanation, notes)}\n`);
+    if (this.json) for (const explanation of explanations) this.print(`${explanationJson(explanation, notes, true)}\n`);
     else this.#show(explanations, run, noteLines(notes));
     const { unreadable } = run.problems;
     if (unreadable > 0) this.note(`${counted(unreadable, 'line')} cannot be read; cep simulate says which`);

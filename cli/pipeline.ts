@@ -11,7 +11,9 @@ const streamColumns = [
   { title: 'OUT', isNumber: true },
   { title: 'LATE', isNumber: true },
   { title: 'FAILURES', isNumber: true },
+  { title: 'SUPPRESSED', isNumber: true },
   { title: 'RUNS', isNumber: true },
+  { title: 'DROPPED', isNumber: true },
 ];
 
 export class PipelineCommand extends ClientCommand {
@@ -86,9 +88,16 @@ function streamsText({ streams }: PipelineMetricsAnswer): string {
   if (streams.length === 0) return '';
   const rows = streams.map((stream) => [
     stream.name,
-    ...[stream.events_in, stream.events_out, stream.late, stream.failures, stream.runs_active].map(thousands),
+    ...[stream.events_in, stream.events_out, stream.late, stream.failures, stream.suppressed, stream.runs_active, dropped(stream)].map(
+      thousands,
+    ),
   ]);
   return `\n${tableText(streamColumns, rows)}`;
+}
+
+/** Partial matches that went over a budget, whichever. */
+function dropped({ runs_dropped: byReason }: PipelineMetricsAnswer['streams'][number]): number {
+  return Object.values(byReason).reduce((sum, count) => sum + count, 0);
 }
 
 function timeText(epochMs: number): string {

@@ -160,7 +160,7 @@ export const limits = {
   alertCauseCharsMax: 16_384,
   /** Newest events that a watched pipeline remembers, to find those behind an alert; and for each windowed stream those that reached its windows. */
   watchedEventsMax: 4_096,
-  /** The same, in values, characters of texts by sixteens. */
+  /** The same, in values, characters of texts by sixteens; and of what it remembers of events that were kept back. */
   watchedValuesMax: 262_144,
   /** Watched pipelines of one tenant. */
   watchedPipelinesPerTenantMax: 20,

@@ -16,9 +16,9 @@ import { closureText, deadlineText, timeText } from './explanation-text.ts';
  * was made with `explain`, so it knows what came and did not fit.
  */
 export function briefExplanation(explanation: Explanation, isRecorded = true): string | null {
-  const { nothing, pattern, join, attempts, furthest, windows } = explanation;
+  const { nothing, pattern, join, attempts, windows } = explanation;
   if (nothing !== null) return visible(nothing);
-  const blocked = [furthest, ...attempts].find((attempt) => attempt?.decisions.at(-1)?.verdict === 'BLOCK');
+  const blocked = blockedAttempt(explanation);
   if (blocked) return blockedText(blocked);
   if (pattern !== null) return patternText(pattern, isRecorded);
   if (join !== null) return joinText(join);
@@ -27,6 +27,12 @@ export function briefExplanation(explanation: Explanation, isRecorded = true): s
   const closing =
     window.missing === null ? `closes at ${timeText(window.closesAt ?? Infinity)}` : `needs ${counted(window.missing, 'more event')}`;
   return `${visible(window.operator)} holds ${counted(window.count, 'event')} and ${closing}`;
+}
+
+/** What an operator of the stream held back, if that is what there is to tell. */
+export function blockedAttempt({ nothing, attempts, furthest }: Explanation): Attempt | null {
+  if (nothing !== null) return null;
+  return [furthest, ...attempts].find((attempt) => attempt?.decisions.at(-1)?.verdict === 'BLOCK') ?? null;
 }
 
 function blockedText({ event, decisions }: Attempt): string {

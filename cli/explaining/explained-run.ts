@@ -5,6 +5,8 @@ import type { Plan } from '../../shared/language/plan/plan.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { Engine, EngineHost } from '../../worker/engine/engine.ts';
 import { readTypesOf } from '../../worker/engine/streams/unread-types.ts';
+import { Answers } from '../../worker/runtime/answers.ts';
+import { loadModels, type Models } from '../../worker/runtime/inference/onnx.ts';
 import { CollectedNotes, type EventNotes } from '../../worker/runtime/programs/event-notes.ts';
 import { readEventFiles } from '../event-files/event-lines.ts';
 import type { EventSourceOptions } from '../event-files/event-source.ts';
@@ -25,8 +27,8 @@ export interface ExplainedRunOptions {
   readonly eventsMax?: number;
 }
 
-/** What a program that is asked why, and nothing else, needs of a host: questions to the world stay open. */
-const silentHost: EngineHost = { output: () => undefined, lookup: () => undefined, score: () => undefined };
+/** A program that is asked why, and nothing else, looks nothing up, as in `simulate`; rows that no model scores wait. */
+const silentHost: EngineHost = { output: () => undefined, score: () => undefined };
 
 /** A program behind an event file, or a part of it, that can say why it gave what it gave. The input has not ended. */
 export class ExplainedRun {
@@ -38,23 +40,34 @@ export class ExplainedRun {
   /** Event types that some stream reads. */
   readonly #read: ReadonlySet<string>;
   readonly #notes = new CollectedNotes(0);
+  readonly #answers: Answers;
   /** Events that were pushed, invalid ones included. */
   #events = 0;
 
   /** @throws CepError when the program cannot begin, or the file not be read */
   static async of(options: ExplainedRunOptions): Promise<ExplainedRun> {
-    const run = new ExplainedRun(options);
-    await run.#run();
+    // What stands before a model can be told without it.
+    const models = await loadModels(options.plan).catch(() => undefined);
+    const run = new ExplainedRun(options, models);
+    try {
+      await run.#run();
+    } finally {
+      await models?.close();
+    }
     return run;
   }
 
-  private constructor(options: ExplainedRunOptions) {
+  private constructor(options: ExplainedRunOptions, models: Models | undefined) {
     const { plan, strict } = options;
     this.#options = options;
     this.#schemas = new EventSchemas(plan.events);
     this.#read = readTypesOf(plan);
     this.problems = new EventProblems('', () => undefined);
-    this.engine = createEngine(plan, silentHost, { explain: true, strictEvents: strict });
+    this.#answers = new Answers({
+      ...(models && { score: (request) => models.score(request) }),
+      deliver: (answer) => this.engine.answer(answer),
+    });
+    this.engine = createEngine(plan, { ...silentHost, ...this.#answers.host }, { explain: true, strictEvents: strict });
   }
 
   get events(): number {
@@ -82,8 +95,10 @@ export class ExplainedRun {
     for await (const { file, result } of readEventFiles(eventsPaths, this.#reading)) {
       this.problems.file = file;
       if (!this.#take(result, until)) break;
+      if (this.#answers.open > 0) await this.#answers.settled();
     }
     if (Number.isFinite(until)) for (const { id } of plan.sources) this.engine.advance(until, id);
+    await this.#answers.settled();
   }
 
   /** False when nothing behind it runs. */

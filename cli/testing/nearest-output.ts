@@ -17,13 +17,25 @@ export function differences(expected: Fields, found: Fields): readonly Differenc
   );
 }
 
-/** What keeps the output that comes closest from being the expected one; null when there is no output. */
-export function nearestOutput(expected: Fields, outputs: readonly OutputEvent[]): string | null {
-  const candidates = outputs.map(({ type, fields }) => ({ type, missing: differences(expected, fields) }));
-  const [nearest] = candidates.sort((a, b) => a.missing.length - b.missing.length);
+export interface NearestOutput {
+  /** What keeps it from being the expected one. */
+  readonly text: string;
+  /** Fields that are otherwise. */
+  readonly missing: number;
+  /** It is of the partition that was expected, as far as that is said. */
+  readonly isOfKey: boolean;
+}
+
+/** The output that comes closest to the expected one, of its partition if there is one; null when there is no output. */
+export function nearestOutput(expected: Fields, outputs: readonly OutputEvent[], keyFields: readonly string[]): NearestOutput | null {
+  const candidates = outputs.map(({ type, fields }) => {
+    const missing = differences(expected, fields);
+    return { type, missing, isOfKey: !missing.some(({ field }) => keyFields.includes(field) && fields.has(field)) };
+  });
+  const [nearest] = candidates.sort((a, b) => Number(b.isOfKey) - Number(a.isOfKey) || a.missing.length - b.missing.length);
   if (!nearest) return null;
   const reasons = nearest.missing.map(({ field, expected: wanted, found }) => {
     return `${visible(field)} is ${visible(literalText(found))}, not ${visible(literalText(wanted))}`;
   });
-  return `${visible(nearest.type)} whose ${reasons.join(', ')}`;
+  return { text: `${visible(nearest.type)} whose ${reasons.join(', ')}`, missing: nearest.missing.length, isOfKey: nearest.isOfKey };
 }

@@ -254,9 +254,10 @@ export const alerts = {
     metrics: ['cep_runs_dropped_total'],
     expr: 'increase(cep_runs_dropped_total[15m]) > 0',
     for: '0m',
-    summary: 'Pipeline {{ $labels.pipeline }} gives partial matches up ({{ $labels.reason }}): alerts may be missing.',
+    summary:
+      'Stream {{ $labels.stream }} of pipeline {{ $labels.pipeline }} gives partial matches up ({{ $labels.reason }}): alerts may be missing.',
     runbook: 'runs-dropped',
-    fires: { [`cep_runs_dropped_total{${ofPipeline},reason="max_runs"}`]: oneStep },
+    fires: { [`cep_runs_dropped_total{${ofPipeline},stream="S",reason="max_runs"}`]: oneStep },
   },
   CepEngineRestarted: {
     severity: 'ticket',

@@ -82,7 +82,11 @@ export const metrics = {
     labels: [...ofPipeline, 'connector', 'result'],
   },
   cep_runs_active: { type: 'gauge', help: 'Partial matches that are open.', labels: ofPipeline },
-  cep_runs_dropped_total: { type: 'counter', help: 'Partial matches that were given up, by reason.', labels: [...ofPipeline, 'reason'] },
+  cep_runs_dropped_total: {
+    type: 'counter',
+    help: 'Partial matches that were given up, by stream and reason.',
+    labels: [...ofPipeline, 'stream', 'reason'],
+  },
   cep_tap_total: { type: 'counter', help: 'Rows that passed a tap, by its name.', labels: [...ofPipeline, 'name'] },
   cep_state_bytes: { type: 'gauge', help: 'State of a pipeline.', labels: ofPipeline },
   cep_checkpoint_seconds: { type: 'gauge', help: 'Time that the last checkpoint took.', labels: ofPipeline },

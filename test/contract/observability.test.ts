@@ -106,6 +106,18 @@ describe('GET /metrics', () => {
     expect(bounds).toEqual(['0.0001', '0.0005', '0.001', '0.005', '0.01', '0.05', '0.1', '0.5', '1', '+Inf']);
   });
 
+  it('counts partial matches that were given up by stream and reason, each from 0', async () => {
+    const name = uniqueName();
+    const path = await service.deploy('stream Pairs = A as a -> B\n  .within(1m)\n  .max_runs(1)\n  .emit(n: a.n)\n', { name });
+    const of = `tenant="default",pipeline="${name}",stream="Pairs"`;
+    expect(await scraped(`cep_runs_dropped_total{${of},reason="max_runs"} 0`)).toContain(
+      `cep_runs_dropped_total{${of},reason="max_closure"} 0\n`,
+    );
+    const opening = { event_type: 'A', fields: { n: 1 } };
+    await service.post(`${path}/events-batch`, { events: [opening, opening, opening] });
+    await scraped(`cep_runs_dropped_total{${of},reason="max_runs"} 2`);
+  });
+
   it.each([
     'cep_events_total counter',
     'cep_events_processed counter',

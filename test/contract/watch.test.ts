@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../shared/limits.ts';
+import { cep } from '../unit/cli/cep.ts';
 import { hot, reading, Service, uniqueName } from './service.ts';
 
 let service: Service;
@@ -68,6 +69,69 @@ describe('the events behind an alert', () => {
     await service.post(`${pipeline}/events-batch`, { events });
     const { causes } = (await service.get(`${pipeline}/alerts/1`)).body;
     expect([causes.count, causes.events.length]).toEqual([3, 1]);
+  });
+});
+
+const refusing = `event LoginFailed: user: str
+event LoginOk: user: str
+event Pay: user: str, amount: float
+
+stream Guessed = LoginFailed as f -> LoginOk where user == f.user within 5m
+    .emit(user: f.user)
+
+stream Big = Pay.where(amount > 100).emit(user, amount)
+
+stream Once = Pay.dedupe(user, within: 1h).emit(user, amount)
+`;
+
+const refused = [
+  ['LoginFailed', 1_000, { user: 'ann' }],
+  ['LoginOk', 13_000, { user: 'ANN' }],
+  ['Pay', 14_000, { user: 'ann', amount: 7 }],
+  ['Pay', 15_000, { user: 'ann', amount: 8 }],
+].map(([event_type, timestamp, fields]) => ({ event_type, timestamp, fields }));
+
+const refusedText = `@1s LoginFailed { user: "ann" }
+@13s LoginOk { user: "ANN" }
+@14s Pay { user: "ann", amount: 7 }
+@15s Pay { user: "ann", amount: 8 }
+`;
+
+describe('GET /api/v1/pipelines/{id}/explain', () => {
+  it('says of a watched pipeline what cep explain says of the same events', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'cep-explain-'));
+    const [program, events] = [path.join(folder, 'rules.vpl'), path.join(folder, 'events.evt')];
+    writeFileSync(program, refusing);
+    writeFileSync(events, refusedText);
+    const { stdout } = await cep(['explain', '-p', program, '-e', events, '--json']);
+    rmSync(folder, { recursive: true });
+    const pipeline = await watched(refusing);
+    await service.post(`${pipeline}/events-batch`, { events: refused });
+    const told = [];
+    for (const stream of ['Guessed', 'Big', 'Once']) told.push((await service.get(`${pipeline}/explain?stream=${stream}`)).body);
+    const asked = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(told).toEqual(asked);
+    expect(JSON.stringify(asked[0])).toContain('user (\\"ANN\\") == f.user (\\"ann\\")');
+    expect(JSON.stringify(asked[1])).toContain('amount (8) > 100');
+  });
+
+  it('says where nobody watches that it remembers no reasons, and how to have them', async () => {
+    const pipeline = await service.deploy(refusing);
+    await service.post(`${pipeline}/events-batch`, { events: refused });
+    expect((await service.get(`${pipeline}/explain?stream=Big`)).body).toMatchObject({
+      events_in: 2,
+      attempts: [],
+      recorded: false,
+      hint: expect.stringContaining('cep alerts watch'),
+    });
+    await service.post(`${pipeline}/watch`, { enabled: true });
+    await service.post(`${pipeline}/events`, refused[3]);
+    const { body } = await service.get(`${pipeline}/explain?stream=Big`);
+    expect(body).toMatchObject({ events_in: 3, attempts: [{ kind: 'event' }], recorded: true });
+    expect(body).not.toHaveProperty('hint');
   });
 });
 

@@ -23,6 +23,8 @@ export interface EngineOptions {
    * last event, the last 8 events for each step, and the last run that ended. @default false
    */
   readonly explain?: boolean;
+  /** Values that may be remembered for that in all streams together, characters of texts by sixteens; the key that was seen longest ago goes first. @default any number */
+  readonly explainedValuesMax?: number;
   /**
    * `EngineHost.output` is told the events behind each output. Rows go from operator to operator then. What a restored state holds of
    * events of before may lack fields that no condition reads. @default false
@@ -36,11 +38,11 @@ export interface EngineOptions {
  */
 export function createEngine(plan: Plan, host: EngineHost, options: EngineOptions = {}): Engine {
   requireModels(plan, host);
-  const { strictEvents = false, explain = false, causes = false, isFused = true } = options;
+  const { strictEvents = false, explain = false, causes = false, isFused = true, explainedValuesMax = Infinity } = options;
   const backend = load(plan, options.backend ?? compiledBackend);
   const watched = explain || causes ? 'explained' : host.trace !== undefined ? 'traced' : null;
   const fused = isFused ? fuse(plan, { watched }) : null;
-  return new ProgramEngine(plan, host, { backend, strictEvents, explain, causes, fused });
+  return new ProgramEngine(plan, host, { backend, strictEvents, explain, causes, explainedValuesMax, fused });
 }
 
 function load(plan: Plan, factory: BackendFactory): ExpressionBackend {

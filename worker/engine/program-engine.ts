@@ -41,12 +41,15 @@ import { StreamScheduler } from './time/stream-scheduler.ts';
 import { CauseRecorder } from './trace/cause-recorder.ts';
 import { ConditionReaders } from './trace/condition-readers.ts';
 import type { Explanation } from './trace/explanation.ts';
+import { RecorderRoom } from './trace/recorder-room.ts';
 
 export interface ProgramOptions {
   readonly backend: ExpressionBackend;
   readonly strictEvents: boolean;
   readonly explain: boolean;
   readonly causes: boolean;
+  /** Values that all that is remembered to explain streams may have together. */
+  readonly explainedValuesMax: number;
   /** The program as generated code, as far as it has a form there. */
   readonly fused: FusedProgram | null;
 }
@@ -89,7 +92,7 @@ export class ProgramEngine implements Engine {
   #lateOrder = 0;
   readonly #unreadTypes = new UnreadTypes();
 
-  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, causes, fused }: ProgramOptions) {
+  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, causes, explainedValuesMax, fused }: ProgramOptions) {
     this.#causes = causes ? new CauseRecorder(plan) : null;
     this.#fused = fused;
     this.#host = host;
@@ -114,6 +117,7 @@ export class ProgramEngine implements Engine {
     };
     const runtime = this.#runtime(plan, explain);
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
+    if (explain && explainedValuesMax !== Infinity) this.#shareRoom(new RecorderRoom(explainedValuesMax));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#scheduler = new StreamScheduler(this.#timed.map(({ clock }) => clock));
     this.#routes = new Routes(plan, (stream, origin) => (this.#nodes[stream] as StreamNode).inlets(origin));
@@ -129,6 +133,10 @@ export class ProgramEngine implements Engine {
     };
     this.#fastPath = this.entries.entries.length > 0 ? new EventFastPath(this.entries) : null;
     this.#schedule();
+  }
+
+  #shareRoom(room: RecorderRoom): void {
+    for (const node of this.#nodes) node.shareRoom(room);
   }
 
   #fusedRuntime(): FusedRuntime {

@@ -601,8 +601,7 @@ export interface PipelineScrape extends PipelineMetrics {
   readonly outputsByStream: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** By stream: counts per bucket (not added up), and the sum in seconds, of what the stream emitted. */
   readonly latencyByStream: Readonly<Record<string, { readonly counts: readonly number[]; readonly sum: number }>>;
-  /** Of all streams that the pipeline has and had: by reason, and by counter. */
-  readonly runsDropped: Readonly<Record<string, number>>;
+  /** Of all streams that the pipeline has and had: by counter. */
   readonly taps: Readonly<Record<string, number>>;
   readonly checkpointSeconds: number;
   /** Since everything that had come through was saved; null while it does not run, for it has nothing to save then. */

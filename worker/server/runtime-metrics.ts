@@ -27,7 +27,7 @@ const byStream =
   ({ streams }) =>
     streams.map((stream) => ({ labels: [stream.name], value: value(stream) }));
 
-/** Of each reason there is a series from the start, so that the first step is seen. */
+/** Of each stream and reason there is a series from the start, so that the first step is seen. */
 const noRunsDropped: Fields = Object.fromEntries(runDropReasons.map((reason) => [reason, 0]));
 
 /** Metrics of pipelines, and what of a scrape they show; their labels begin with tenant and pipeline. */
@@ -45,7 +45,9 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_events_unread_total: ({ unreadTypes }) => unreadTypes.map(({ type, events }) => ({ labels: [type], value: events })),
   cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
   cep_runs_active: single(({ activeRuns }) => activeRuns),
-  cep_runs_dropped_total: byName(({ runsDropped }) => ({ ...noRunsDropped, ...runsDropped })),
+  cep_runs_dropped_total: byTwoNames(({ streams }) =>
+    Object.fromEntries(streams.map(({ name, runsDropped }) => [name, { ...noRunsDropped, ...runsDropped }])),
+  ),
   cep_lookups_total: ({ lookups = [] }) => lookups.map(({ connector, result, count }) => ({ labels: [connector, result], value: count })),
   cep_source_dropped_total: ({ sources = [] }) => sources.map(({ source, dropped }) => ({ labels: [source], value: dropped })),
   cep_tap_total: byName(({ taps }) => taps),

@@ -99,6 +99,9 @@ function Answer({ path, stream, partition }: AnswerProps) {
           {data.time === null ? 'no time yet' : timeText(data.time)}
         </span>
       </p>
+      {data.recorded === false && (
+        <p class="quiet">What is held now. What kept events back, and with which values, is remembered while the pipeline is watched.</p>
+      )}
       {data.nothing !== null && <Empty title={data.nothing} />}
       {pattern !== null && <Pattern of={pattern} />}
       {join !== null && <Join of={join} />}

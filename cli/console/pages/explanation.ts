@@ -14,6 +14,8 @@ export interface Explanation {
   readonly windows: readonly WindowPart[];
   readonly attempts: readonly Attempt[];
   readonly furthest: Attempt | null;
+  /** False where nothing is remembered of what kept events back; absent in the answer of a worker of an earlier version. */
+  readonly recorded?: boolean;
   readonly input: {
     readonly events_late: number;
     readonly watermark: number | null;

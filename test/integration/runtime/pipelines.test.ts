@@ -449,6 +449,34 @@ describe('pipelines', () => {
       await vi.waitFor(() => expect(processed()).toBe(3), { timeout: 10_000 });
     });
 
+    it('is degraded when a budget was hit, with stream, limit and number; what a state brings with it was not hit now', async () => {
+      const { pipelines } = under.runtime;
+      const pairs = 'stream Pairs = A as a -> B\n  .within(1m)\n  .max_runs(2)\n  .emit(n: a.n)\n';
+      const id = await under.deploy(pairs, 'bounded');
+      const opened = (count: number): Promise<unknown> =>
+        under.inject(
+          id,
+          Array.from({ length: count }, (_, n) => event('A', { n })),
+        );
+      await opened(2);
+      await pipelines.metrics(TENANT, id);
+      expect(pipelines.get(TENANT, id)).toMatchObject({ status: 'running' });
+      await opened(3);
+      await pipelines.metrics(TENANT, id);
+      const error = 'a state budget was hit: Pairs dropped 3 runs over .max_runs';
+      expect(pipelines.get(TENANT, id)).toMatchObject({ status: 'degraded', error });
+      const { checkpointJson } = await pipelines.checkpoint(TENANT, id);
+      const other = await under.deploy(pairs, 'bounded too');
+      await pipelines.restore(TENANT, other, bytesOf(checkpointJson));
+      const { streams } = await pipelines.metrics(TENANT, other);
+      expect(streams).toMatchObject([{ runsDropped: { max_runs: 3 } }]);
+      expect(pipelines.get(TENANT, other)).toMatchObject({ status: 'running' });
+      await pipelines.stop(TENANT, id);
+      await pipelines.start(TENANT, id);
+      await pipelines.metrics(TENANT, id);
+      expect(pipelines.get(TENANT, id)).toMatchObject({ status: 'running' });
+    });
+
     it('draws what flows where, without secrets', async () => {
       const source = `connector Hook = http (url: "https://user:pass@example.org/x", headers: {"x-token": "secret"})\n${large}  .to(Hook)\nstream Both = merge(Tx, Large)\n  .emit()\n`;
       const id = await under.deploy(source, 'drawn');

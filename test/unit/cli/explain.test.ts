@@ -394,6 +394,7 @@ describe('cep explain', () => {
           },
           "open_runs": 1,
         },
+        "recorded": true,
         "stream": "Rising",
         "time": 5000,
         "windows": [],
@@ -471,6 +472,51 @@ describe('cep explain --plan', () => {
   it('needs events otherwise', async () => {
     const { exitCode, stderr } = await folder.cep(['explain', '-p', './rules.vpl']);
     expect([exitCode, stderr]).toEqual([1, 'error: explain needs --events\n  hint: or --plan, which shows how the program runs\n']);
+  });
+
+  it('goes on behind a look-up as simulate does, which looks nothing up either', async () => {
+    folder.write(
+      'asking.vpl',
+      `event A:
+    k: str
+
+connector C = http (url: "http://127.0.0.1:1")
+
+stream Known = A
+    .enrich(C, key: k, fields: [tier], fallback: "none")
+    .where(tier == "gold")
+    .emit(k, tier)
+
+stream Sure = A.enrich(C, key: k, fields: [tier]).where(tier == "gold").emit(k)
+
+stream Vip = Known.where(k == "x").emit(k)
+`,
+    );
+    folder.write('asked.evt', '@0s A { k: "x" }\n');
+    const files = ['-p', './asking.vpl', '-e', './asked.evt'];
+    const { stdout } = await folder.cep(['explain', ...files]);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Known | @0s | 1 event in, 0 results out
+        last event: @0s A { k: "x" }
+          enrich(C, key: k, fields: [tier], fallback: "none") PASS
+          where(tier == "gold") BLOCK tier ("none") == "gold"
+
+      Sure | @0s | 1 event in, 0 results out
+        last event: @0s A { k: "x" }
+          enrich(C, key: k, fields: [tier]) FAIL look-up of x in C: nothing is looked up in C in this run
+
+      Vip | @0s | 0 events in, 0 results out
+        nothing came: no result of Known
+      "
+    `);
+    const simulated = await folder.cep(['simulate', ...files]);
+    expect(simulated.stdout.match(/^ {2}(Known|Sure|Vip): .*/gm)).toMatchInlineSnapshot(`
+      [
+        "  Known: A { k: "x" } at @0s was held back by where(tier == "gold"): tier ("none") == "gold"",
+        "  Sure: A { k: "x" } at @0s failed in enrich(C, key: k, fields: [tier]): look-up of x in C: nothing is looked up in C in this run",
+        "  Vip: nothing came: no result of Known",
+      ]
+    `);
   });
 
   it('explains every stream when none is named', async () => {

@@ -35,6 +35,15 @@ describe.skipIf(!canRun)('cep simulate with a model', () => {
     ]);
   });
 
+  it('and cep explain alike: it says what came behind the model', async () => {
+    folder.write('risk.onnx', logisticModel([1], 0));
+    const { stdout } = await folder.cep(['explain', '-p', './rules.vpl', '-e', './events.evt']);
+    expect(stdout).toContain('Risky | @2s | 3 events in, 2 results out');
+    folder.write('refused.evt', '@0 Tick { a: -1.0 }\n');
+    const refused = await folder.cep(['explain', '-p', './rules.vpl', '-e', './refused.evt']);
+    expect(refused.stdout).toMatch(/where\(risk > 0\.5\) BLOCK/);
+  });
+
   it('ends with 4 and names the model when it is missing', async () => {
     folder.write(
       'missing.vpl',

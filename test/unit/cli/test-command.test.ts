@@ -102,6 +102,53 @@ describe('cep test', () => {
     `);
   });
 
+  it('says why an output of its own key did not come though one of another key did, or came before', async () => {
+    folder.write(
+      'keys.vpl',
+      `event P: user: str, amount: float
+event L: user: str
+
+stream Silent = P as p -> NOT L within 5m
+    .partition_by(user)
+    .emit(user: p.user)
+
+stream Once = P.where(amount > 50).dedupe(user, within: 10m).emit(user, amount)
+
+test "another key":
+    at 0s P { user: "ann", amount: 1 }
+    at 0s P { user: "bob", amount: 1 }
+    at 1m L { user: "ann" }
+    advance 10m
+    expect Silent { user: "ann" }
+
+test "held back":
+    at 0s P { user: "ann", amount: 60 }
+    at 10s P { user: "ann", amount: 90 }
+    expect Once { user: "ann", amount: 90 }
+
+test "another value":
+    at 0s P { user: "ann", amount: 1 }
+    at 10s P { user: "ann", amount: 90 }
+    expect Once { user: "ann", amount: 80 }
+
+test "before":
+    at 0s P { user: "ann", amount: 60 }
+    expect Once { user: "ann" }
+    at 1s L { user: "ann" }
+    expect Once { user: "ann" }
+`,
+    );
+    const { stdout } = await folder.cep(['test', './keys.vpl']);
+    expect(stdout.split('\n').filter((line) => line.includes('nearest:'))).toMatchInlineSnapshot(`
+      [
+        "          nearest: a run that has taken 1 of 1 step, p = P { user: "ann", amount: 1 } at @0s, which ended at @1m: NOT L within 5m forbids the event (L { user: "ann" } at @1m)",
+        "          nearest: Once whose amount is 60, not 90; P { user: "ann", amount: 90 } at @10s was held back by dedupe(user, within: 10m): user ("ann") has passed before",
+        "          nearest: Once whose amount is 90, not 80; P { user: "ann", amount: 1 } at @0s was held back by where(amount > 50): amount (1) > 50",
+        "          nearest: Once { user: "ann", amount: 60 } at @0s came before the last expectation, and counts no longer",
+      ]
+    `);
+  });
+
   it('gives the same as lines of JSON', async () => {
     const { exitCode, stdout, stderr } = await folder.cep(['test', '--json', './good.vpl', './failing.vpl']);
     expect([exitCode, stderr]).toEqual([1, '']);

@@ -31,7 +31,7 @@ describe('growing counters', () => {
     const counters = new GrowingCounters();
     counters.take(said({ S: 3 }, { A: 5 }));
     counters.take(said({ S: 4 }, { A: 9, B: 1 }));
-    expect(counters.grown).toMatchObject({ ...said({ S: 4 }, { A: 9, B: 1 }), eventsLate: 4, runsDropped: { max_runs: 4 } });
+    expect(counters.grown).toMatchObject({ ...said({ S: 4 }, { A: 9, B: 1 }), eventsLate: 4 });
   });
 
   it('remember taps that are gone, up to a number, and those that are there', () => {
@@ -60,10 +60,21 @@ describe('growing counters', () => {
     expect(counters.grown).toMatchObject({ streams: [{ eventsIn: 12 }], eventsByType: { A: 11, B: 2 }, eventsLate: 12 });
   });
 
-  it('count a stream on that the program has again, and its share of the sums meanwhile', () => {
+  it('count a stream on that the program has again', () => {
     const counters = new GrowingCounters();
     for (const streams of [{ S: 5, T: 1 }, { T: 1 }, { S: 2, T: 1 }]) counters.take(said(streams));
-    expect(counters.grown).toMatchObject({ streams: [{ eventsIn: 7 }, { eventsIn: 1 }], runsDropped: { max_runs: 8 } });
+    expect(counters.grown).toMatchObject({ streams: [{ eventsIn: 7, runsDropped: { max_runs: 7 } }, { eventsIn: 1 }] });
+  });
+
+  it('tell what streams have dropped since they were heard of last, and nothing that came with a state or comes again', () => {
+    const counters = new GrowingCounters();
+    const drop = (stream: string, count: number): object => ({ stream, reason: 'max_runs', count });
+    expect(counters.take(said({ S: 5 }))).toEqual([]);
+    expect(counters.take(said({ S: 7, T: 2 }))).toEqual([drop('S', 2)]);
+    expect(counters.take(said({ S: 6, T: 2 }))).toEqual([]);
+    expect(counters.take(said({ S: 8, T: 3 }))).toEqual([drop('S', 1), drop('T', 1)]);
+    counters.rebase(said({ S: 100 }));
+    expect(counters.take(said({ S: 101 }))).toEqual([drop('S', 1)]);
   });
 
   it('never go down, whatever engines say', () => {

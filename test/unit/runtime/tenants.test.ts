@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BudgetDrops } from '../../../worker/runtime/pipelines/budget-drops.ts';
 import { IdempotencyWindow } from '../../../worker/runtime/pipelines/idempotency-window.ts';
 import { Latency, LatencyHistogram } from '../../../worker/runtime/pipelines/latency.ts';
 import { Strikes } from '../../../worker/runtime/pipelines/strikes.ts';
@@ -178,6 +179,38 @@ describe('strikes', () => {
     expect(strikes.verdict(700_000)).toBeUndefined();
     strikes.forgive();
     expect([strikes.verdict(3), strikes.isSuspect]).toEqual([undefined, true]);
+  });
+});
+
+describe('drops over a budget', () => {
+  it('are shown for a minute after the last one, by stream and limit', () => {
+    const drops = new BudgetDrops();
+    const drop = (stream: string, reason: string, count: number) => ({ stream, reason, count });
+    expect(drops.shown(0)).toBeUndefined();
+    drops.add(0, [drop('S', 'max_runs', 1)]);
+    expect(drops.shown(1)).toBe('a state budget was hit: S dropped 1 run over .max_runs');
+    drops.add(50_000, [drop('S', 'max_runs', 2), drop('T', 'subsets_limit', 1)]);
+    expect(drops.shown(100_000)).toBe(
+      'a state budget was hit: S dropped 3 runs over .max_runs; T dropped 1 match over the limit of .subsets',
+    );
+    expect(drops.shown(110_000)).toBeUndefined();
+    drops.add(120_000, [drop('S', 'max_closure', 1)]);
+    expect(drops.shown(120_001)).toBe('a state budget was hit: S dropped 1 run over .max_closure');
+    drops.forgive();
+    expect(drops.shown(120_001)).toBeUndefined();
+  });
+
+  it('make few texts, of which each names few streams', () => {
+    const drops = new BudgetDrops();
+    const texts = new Set<string | undefined>();
+    for (let n = 0; n < 5_000; n++) {
+      drops.add(n, [{ stream: 'S', reason: 'max_runs', count: 1 }]);
+      texts.add(drops.shown(n));
+    }
+    expect(texts.size).toBeLessThan(40);
+    expect(drops.shown(5_000)).toBe('a state budget was hit: S dropped 5,000 or more runs over .max_runs');
+    for (let n = 0; n < 9; n++) drops.add(5_000, [{ stream: `S${n}`, reason: 'max_runs', count: 1 }]);
+    expect(drops.shown(5_000)).toMatch(/S1 dropped 1 run over .max_runs; 7 more like these$/);
   });
 });
 

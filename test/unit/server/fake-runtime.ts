@@ -373,7 +373,6 @@ class FakePipelines implements Pipelines {
       eventsByType: { Reading: pipeline.entry.eventsProcessed },
       outputsByStream: { Hot: { Hot: pipeline.outputs } },
       latencyByStream: { Hot: { counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 1], sum: 2 } },
-      runsDropped: { max_runs: 3 },
       taps: {},
       checkpointSeconds: 0.5,
       checkpointAgeSeconds: 3,

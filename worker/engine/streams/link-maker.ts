@@ -24,7 +24,7 @@ export function linkMaker(stream: StreamRuntime, around: OperatorContext | null 
       heldAt: () => context.heldAt(null),
       fail: (error, row) => {
         if (row !== null) stream.recorder?.decided(plan, 'FAIL', row, error.message);
-        context.fail(error, row, plan);
+        stream.fail(error, row, plan);
       },
     };
   };

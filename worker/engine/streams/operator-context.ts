@@ -117,6 +117,10 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {
+    // Under `.on_error(null)` the row goes on.
+    if (operator !== null && row !== null && this.stream.onError !== 'null') {
+      this.#stream.recorder?.decided(operator, 'FAIL', row, error.message);
+    }
     this.#stream.fail(error, row, operator ?? this.#operator);
   }
 

@@ -18,6 +18,7 @@ import type { StreamClock } from '../time/stream-clock.ts';
 import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { explainStream } from '../trace/explain-stream.ts';
 import type { Explanation } from '../trace/explanation.ts';
+import type { RecorderRoom } from '../trace/recorder-room.ts';
 import { advanceThrough, Chain, savedChain } from './chain.ts';
 import { inFormat } from './earlier-forms.ts';
 import { isIdle } from './idle-state.ts';
@@ -138,6 +139,11 @@ export class StreamNode implements FusedNode {
 
   fail(thrown: unknown, row: Row | null, operator: OperatorPlan | null): void {
     this.#parts.runtime.fail(evaluationFailure(thrown), row, operator);
+  }
+
+  /** What its recorder remembers has to find room there. */
+  shareRoom(room: RecorderRoom): void {
+    this.#parts.runtime.recorder?.shareRoom(room);
   }
 
   /** The stream's own account of what it holds, waits for, and held back. `key`: as `Engine.explain` has it. */

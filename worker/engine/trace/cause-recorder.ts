@@ -75,13 +75,37 @@ export class CauseRecorder {
   #ofWindow(stream: number, result: Row): Causes {
     const [first, last] = [firstCause(result), lastCause(result)];
     const { operators } = this.#streams[stream] as StreamPlan;
-    const gathered = operators.some(isGathering) ? (this.#gathered.get(stream)?.between(first, last) ?? []) : [];
-    const key = gathered.findLast(({ row }) => lastCause(row) === last)?.key;
-    const rows = gathered.filter((one) => one.key === key && isWithin(result, one.row)).map(({ row }) => row);
-    const isWhole = rows[0] !== undefined && firstCause(rows[0]) === first;
+    const gathered = operators.some(isGathering) ? this.#gathered.get(stream) : undefined;
+    const { rows, isWhole } = rowsBetween(gathered, { first, last, result });
     const known = isWhole ? rows : [this.#events.find(first), ...rows.slice(rows.length === 0 ? 0 : 1)].filter((row) => row !== undefined);
     return { kind: 'window', count: isWhole ? rows.length : null, events: bounded(known.map((row) => causeOf(row, null))) };
   }
+}
+
+/**
+ * The rows that came from the one that begins with the cause `first` to the one that ends with `last`, of its key and of the window's time.
+ * One that time or another window made comes later than what caused it, so causes say where the window begins and ends, and not what is between.
+ */
+function rowsBetween(
+  gathered: RememberedRows | undefined,
+  { first, last, result }: { readonly first: number; readonly last: number; readonly result: Row },
+): { readonly rows: readonly Row[]; readonly isWhole: boolean } {
+  const rows: Row[] = [];
+  let key: string | null = null;
+  let whole = 0;
+  for (const one of gathered?.newestFirst() ?? []) {
+    if (one.row.order < first) {
+      if (whole > 0) break;
+      continue;
+    }
+    if (key === null ? lastCause(one.row) !== last : one.key !== key) continue;
+    if (!isWithin(result, one.row)) continue;
+    key = one.key;
+    rows.push(one.row);
+    if (firstCause(one.row) === first) whole = rows.length;
+  }
+  const isWhole = whole > 0;
+  return { rows: (isWhole ? rows.slice(0, whole) : rows).reverse(), isWhole };
 }
 
 /** Whether a row that came between the first and the last of a window is of its time. */

@@ -7,6 +7,7 @@ import { PartitionKey } from '../streams/partition-key.ts';
 import type { RunEnd } from './explanation.ts';
 import { keyText } from './key-text.ts';
 import { isFurther } from './progress.ts';
+import type { RecorderRoom } from './recorder-room.ts';
 
 /** What is remembered of one stream so that it can explain itself; everything older is forgotten first. */
 const recorderLimits = {
@@ -98,6 +99,7 @@ export class ExplainRecorder {
   /** The last of what the stream made of its own while time moved. */
   #lastResult: OpenAttempt | null = null;
   #furthest: RecordedAttempt | null = null;
+  #room: RecorderRoom | null = null;
   /** By side of a join: what came last. */
   readonly lastOfSide = new Map<number, { readonly row: Row; readonly key: string }>();
 
@@ -105,6 +107,16 @@ export class ExplainRecorder {
   constructor(plan: StreamPlan, evaluator: (expression: PlanExpression) => Evaluate) {
     this.#evaluator = evaluator;
     this.#partition = new PartitionKey(plan.partition, evaluator);
+  }
+
+  /** What it remembers has to find room there, with what others remember. */
+  shareRoom(room: RecorderRoom): void {
+    this.#room = room;
+  }
+
+  /** The room is full. */
+  forget({ text }: Pick<KeyRecord, 'text'>): void {
+    this.#keys.delete(text);
   }
 
   /** The record of a key that was seen, by the key's text. */
@@ -232,8 +244,15 @@ export class ExplainRecorder {
     const record = known ?? new KeyRecord(text);
     if (known !== undefined) this.#keys.delete(text);
     this.#keys.set(text, record);
-    if (this.#keys.size > recorderLimits.keysMax) this.#keys.delete(this.#keys.keys().next().value as string);
+    if (this.#keys.size > recorderLimits.keysMax) this.#forgetOldest();
+    this.#room?.use(record, this);
     return record;
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#keys.values().next().value as KeyRecord;
+    this.#room?.leave(oldest);
+    this.forget(oldest);
   }
 }
 

@@ -32,15 +32,8 @@ export class RememberedRows {
     this.#first++;
   }
 
-  /** Those that came with the events of these arrival numbers, oldest first. */
-  between(first: number, last: number): readonly { readonly row: Row; readonly key: string }[] {
-    const found: Remembered[] = [];
-    for (let at = this.#rows.length - 1; at >= this.#first; at--) {
-      const one = this.#rows[at] as Remembered;
-      if (one.row.order < first) break;
-      if (one.row.order <= last) found.push(one);
-    }
-    return found.reverse();
+  *newestFirst(): Generator<{ readonly row: Row; readonly key: string }> {
+    for (let at = this.#rows.length - 1; at >= this.#first; at--) yield this.#rows[at] as Remembered;
   }
 
   /** The one that came with this event. */
@@ -62,7 +55,8 @@ const forgotten: Remembered = {
   size: 0,
 };
 
-function sizeOf({ fields }: Row): number {
+/** Values of a row, itself included. */
+export function sizeOf({ fields }: Row): number {
   let size = 1;
   for (const value of fields.values()) size += sizeOfValue(value);
   return size;

@@ -1,5 +1,6 @@
 import type { StreamMetrics } from '../service.ts';
 import type { CountersReply } from '../threads/messages.ts';
+import type { BudgetDrop } from './budget-drops.ts';
 
 export const noCounters: CountersReply = {
   eventsIncomplete: 0,
@@ -15,7 +16,6 @@ export const noCounters: CountersReply = {
 
 /** Counters of an engine, and what its streams have counted together, those that the program has no longer included. */
 export interface GrownCounters extends CountersReply {
-  readonly runsDropped: Counts;
   readonly taps: Counts;
 }
 
@@ -35,25 +35,31 @@ export class GrowingCounters {
   /** By counter: what the engine said last, at its highest, and what that amounts to with all that came before. */
   readonly #counters = new Map<string, { last: number; total: number }>();
   /** Of all streams together: what the engine of each says grew. */
-  readonly #sums = { dropped: new Map<string, number>(), tap: new Map<string, number>() };
+  readonly #taps = new Map<string, number>();
   #streams = new Set<string>();
   #grown = noCounters;
 
   /** As the engine's own, each with all that was counted before. */
   get grown(): GrownCounters {
-    const { dropped, tap } = this.#sums;
-    return {
-      ...this.#grown,
-      runsDropped: Object.fromEntries(dropped),
-      taps: Object.fromEntries(tap),
-    };
+    return { ...this.#grown, taps: Object.fromEntries(this.#taps) };
   }
 
-  take(counters: CountersReply): void {
+  /** Gives what streams have dropped since they were heard of last; what one comes with that nothing was heard of is not new. */
+  take(counters: CountersReply): readonly BudgetDrop[] {
+    const known = this.#streams;
+    const drops: BudgetDrop[] = [];
     this.#startAfresh(counters.streams);
-    this.#grown = mapped(counters, (name, count, sum) => this.#grow(name, count, sum));
+    this.#grown = mapped(counters, (name, count, part) => {
+      const { total, more } = this.#grow(name, count);
+      if (more === 0 || part === undefined) return total;
+      const { stream, tap, dropped } = part;
+      if (tap !== undefined) this.#taps.set(tap, (this.#taps.get(tap) ?? 0) + more);
+      else if (known.has(stream)) drops.push({ stream, reason: dropped, count: more });
+      return total;
+    });
     if (this.#counters.size > REMEMBERED_MAX) this.#forget(counters);
-    if (this.#sums.tap.size > TAPS_REMEMBERED_MAX) this.#forgetTaps(counters);
+    if (this.#taps.size > TAPS_REMEMBERED_MAX) this.#forgetTaps(counters);
+    return drops;
   }
 
   /** The engine has another state: what it says from now on counts from these numbers on. */
@@ -67,15 +73,12 @@ export class GrowingCounters {
     });
   }
 
-  #grow(name: string, count: number, sum?: SumOf): number {
+  #grow(name: string, count: number): { readonly total: number; readonly more: number } {
     const counter = this.#counters.get(name) ?? { last: 0, total: 0 };
     const more = Math.max(0, count - counter.last);
-    this.#counters.set(name, { last: counter.last + more, total: counter.total + more });
-    if (sum !== undefined && more > 0) {
-      const [of, key] = sum;
-      this.#sums[of].set(key, (this.#sums[of].get(key) ?? 0) + more);
-    }
-    return counter.total + more;
+    const total = counter.total + more;
+    this.#counters.set(name, { last: counter.last + more, total });
+    return { total, more };
   }
 
   /** A stream that the program has again counts from 0. */
@@ -89,9 +92,9 @@ export class GrowingCounters {
 
   #forgetTaps({ streams }: CountersReply): void {
     const present = new Set(streams.flatMap(({ taps }) => Object.keys(taps)));
-    for (const name of this.#sums.tap.keys()) {
-      if (this.#sums.tap.size <= TAPS_REMEMBERED_MAX) return;
-      if (!present.has(name)) this.#sums.tap.delete(name);
+    for (const name of this.#taps.keys()) {
+      if (this.#taps.size <= TAPS_REMEMBERED_MAX) return;
+      if (!present.has(name)) this.#taps.delete(name);
     }
   }
 
@@ -108,8 +111,12 @@ export class GrowingCounters {
   }
 }
 
-type SumOf = readonly [of: 'dropped' | 'tap', key: string];
-type Change = (name: string, count: number, sum?: SumOf) => number;
+/** A counter of a stream that has a name of its own. */
+type Part = { readonly stream: string } & (
+  | { readonly tap: string; readonly dropped?: undefined }
+  | { readonly dropped: string; readonly tap?: undefined }
+);
+type Change = (name: string, count: number, part?: Part) => number;
 
 function mapped(counters: CountersReply, change: Change): CountersReply {
   const { eventsIncomplete, eventsLate, eventsUnread, unreadTypes, nearestTypes, watermark, streams, eventsByType, incompleteFields } =
@@ -139,8 +146,10 @@ function changedStream(stream: StreamMetrics, change: Change): StreamMetrics {
   return {
     ...stream,
     ...changed({ eventsIn, eventsOut, late, failures, suppressed }, (name, count) => change(`${of}${name}`, count)),
-    runsDropped: changed(runsDropped, (reason, count) => change(`${of}dropped\0${reason}`, count, ['dropped', reason])),
-    taps: changed(taps, (name, count) => change(`${of}tap\0${name}`, count, ['tap', name])),
+    runsDropped: changed(runsDropped, (reason, count) =>
+      change(`${of}dropped\0${reason}`, count, { stream: stream.name, dropped: reason }),
+    ),
+    taps: changed(taps, (name, count) => change(`${of}tap\0${name}`, count, { stream: stream.name, tap: name })),
   };
 }
 

@@ -120,7 +120,7 @@ export class HostedPipeline implements IntakeOwner {
     const answers = new IdempotencyWindow<InjectResult>(answerSize);
     answers.load(checkpoint?.answers ?? [], context.elapsedMs());
     const record = new PipelineRecord(definition, placing?.storage ?? storage);
-    const tally = new PipelineTally(checkpoint?.counts);
+    const tally = new PipelineTally(checkpoint?.counts, () => this.#life.showHealth());
     const ring = new OutputRing(tally.outputEventsEmitted + tally.outputsTakenOff);
     if (definition.counters) tally.counters = definition.counters;
     tally.stateBytes = checkpoint?.state.byteLength ?? 0;

@@ -109,7 +109,8 @@ export class PipelineLife {
         ? `the circuit breaker is open: ${circuits.join(', ')}`
         : unread && `cannot read from ${unread.id}: ${unread.problem}`;
     this.#failingConnectors = circuits.length > 0 ? circuits : unread ? [unread.connector] : [];
-    const reason = connectors ?? this.#strikes.shown(performance.now());
+    const now = performance.now();
+    const reason = connectors ?? this.#strikes.shown(now) ?? this.#parts.tally.drops.shown(now);
     if (reason === undefined) this.#become('running');
     else this.#become('degraded', reason);
   }
@@ -139,6 +140,7 @@ export class PipelineLife {
       if (this.isRunning) return;
       this.#become('starting');
       this.#strikes.forgive();
+      this.#parts.tally.drops.forgive();
       try {
         connect(record.definition.summary);
         await this.#opening.open(this.#strikes.isSuspect);

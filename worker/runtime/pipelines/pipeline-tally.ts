@@ -1,5 +1,6 @@
 import type { PipelineMetrics, PipelineScrape, StreamMetrics } from '../service.ts';
 import type { CountersReply } from '../threads/messages.ts';
+import { BudgetDrops } from './budget-drops.ts';
 import { GrowingCounters, noCounters } from './growing-counters.ts';
 import { Latency, LatencyHistogram } from './latency.ts';
 import type { PipelineCounts } from './runtime-storage.ts';
@@ -34,12 +35,17 @@ export class PipelineTally {
   /** What a restore took off these counts: those of a scrape never go down. */
   readonly #takenOff = { eventsInvalid: 0, eventsRefused: 0 };
   readonly latency = new Latency();
+  readonly drops = new BudgetDrops();
   readonly #byStream = new Map<string, LatencyHistogram>();
   readonly #outputs = new Map<string, Map<string, number>>();
   /** Streams that the program has no longer, in the order in which they went. */
   readonly #gone = new Set<string>();
 
-  constructor(counts?: PipelineCounts) {
+  readonly #onDrops: () => void;
+
+  /** `onDrops`: what the engine said last is that it has dropped something. */
+  constructor(counts?: PipelineCounts, onDrops: () => void = () => undefined) {
+    this.#onDrops = onDrops;
     if (counts) Object.assign(this, counts);
   }
 
@@ -51,7 +57,10 @@ export class PipelineTally {
   set counters(counters: CountersReply) {
     if (this.#isSwitching) return;
     this.#become(counters);
-    this.#growing.take(counters);
+    const drops = this.#growing.take(counters);
+    if (drops.length === 0) return;
+    this.drops.add(performance.now(), drops);
+    this.#onDrops();
   }
 
   /** Another state is in the engine's place, with other counts. What comes from the engine counts again once the result is called. */
@@ -157,7 +166,6 @@ export class PipelineTally {
       ...this.#metricsOf(grown),
       eventsInvalid: this.eventsInvalid + this.#takenOff.eventsInvalid,
       eventsRefused: this.eventsRefused + this.#takenOff.eventsRefused,
-      runsDropped: grown.runsDropped,
       taps: grown.taps,
       eventsByType: grown.eventsByType,
       outputsByStream: this.#shown(this.#outputs, (types) => Object.fromEntries(types)),

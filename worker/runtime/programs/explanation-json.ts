@@ -3,11 +3,14 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { Explanation } from '../../engine/trace/explanation.ts';
 import type { EventNotes } from './event-notes.ts';
 
+const UNRECORDED =
+  'what kept events back is remembered while a pipeline is watched (cep alerts watch, or POST ../watch); cep explain tells it of an event file';
+
 /**
  * An explanation, and under `input` what of the input had no effect, as one line of JSON without its end: names in `snake_case`, times
- * as epoch milliseconds.
+ * as epoch milliseconds. `isRecorded`: the engine remembered what kept events back.
  */
-export function explanationJson(explanation: Explanation, notes: EventNotes): string {
+export function explanationJson(explanation: Explanation, notes: EventNotes, isRecorded: boolean): string {
   const { late, watermark, unread, unreadTypes, incomplete, incompleteFields, unknownMembers } = notes;
   const input = {
     eventsLate: late,
@@ -20,7 +23,7 @@ export function explanationJson(explanation: Explanation, notes: EventNotes): st
       unknownMembers: unknownMembers.map(({ member, events, nearest }) => ({ member, events, ...(nearest && { didYouMean: nearest }) })),
     }),
   };
-  return write({ ...explanation, input });
+  return write({ ...explanation, recorded: isRecorded, ...(!isRecorded && { hint: UNRECORDED }), input });
 }
 
 /** Fields and values are maps; everything else is plain data. */

@@ -93,7 +93,8 @@ export class HostedEngine {
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });
-    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, causes: hosted.isWatched });
+    const watching = { causes: hosted.isWatched, explain: hosted.isWatched, explainedValuesMax: limits.watchedValuesMax };
+    this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, ...watching });
     this.bodies = new PlainBodies(this.#engine.entries, new RequestReader());
     this.#notes = new CollectedNotes(0);
   }
@@ -238,10 +239,14 @@ export class HostedEngine {
     });
   }
 
-  /** Fused code keeps what results need and nothing to explain them by, so an engine that is not fused is given the same state and asked. */
+  /**
+   * Fused code keeps what results need and nothing to explain them by: where nobody watches, an engine that is not fused is given the same
+   * state and asked. It can tell what is held, and not what was kept back.
+   */
   explain(stream: string, key: string | null): string {
-    const general = this.#second();
-    return explanationJson(general.explain(stream, key ?? undefined), this.#inputNotes());
+    const { isWatched } = this.hosted;
+    const asked = isWatched ? this.#engine : this.#second();
+    return explanationJson(asked.explain(stream, key ?? undefined), this.#inputNotes(), isWatched);
   }
 
   /** Brings the state to the end of time in an engine that nobody hears: all that is open completes. @throws when it cannot work with it */

@@ -183,7 +183,19 @@ const metrics = {
   state_bytes: 2048,
   uptime_secs: 3725,
   latency: { p50_us: 80, p95_us: 900, p99_us: 42_000 },
-  streams: [{ name: 'Many', events_in: 12_345, events_out: 6, late: 1, failures: 0, suppressed: 0, runs_active: 4, queue_size: 0 }],
+  streams: [
+    {
+      name: 'Many',
+      events_in: 12_345,
+      events_out: 6,
+      late: 1,
+      failures: 0,
+      suppressed: 2,
+      runs_active: 4,
+      queue_size: 0,
+      runs_dropped: { max_runs: 1, max_closure: 2 },
+    },
+  ],
 };
 
 describe('cep pipeline', () => {
@@ -210,8 +222,8 @@ describe('cep pipeline', () => {
       State:        2,048 bytes, 4 open runs
       Dead letters: 3
 
-      STREAM      IN  OUT  LATE  FAILURES  RUNS
-      Many    12,345    6     1         0     4
+      STREAM      IN  OUT  LATE  FAILURES  SUPPRESSED  RUNS  DROPPED
+      Many    12,345    6     1         0           2     4        3
       "
     `);
   });

@@ -91,6 +91,34 @@ describe('the events behind an output', () => {
     ).toEqual(['window 2: A@0 {"v":1}, A@1 {"v":2}']);
   });
 
+  test('are the results that came to the window of a window, whenever they came', () => {
+    const program =
+      'stream W = A.partition_by(k).window(1m).aggregate(n: count()).emit(k: k, n: n)\nstream V = W.window(5m).aggregate(t: sum(n)).emit(t: t)\n';
+    expect(
+      causesOf(program, [
+        ['A', 0, { k: 'a' }],
+        ['A', 5_000, { k: 'a' }],
+        ['A', 70_000, { k: 'b' }],
+        ['A', 80_000, { k: 'a' }],
+        ['A', 1_200_000, { k: 'a' }],
+      ]).filter((told) => told.includes('W@')),
+    ).toEqual([
+      'window 3: W@59999 {"k":"a","n":2}, W@119999 {"k":"b","n":1}, W@119999 {"k":"a","n":1}',
+      'window 1: W@1259999 {"k":"a","n":1}',
+    ]);
+  });
+
+  test('are the absences that came to a window, each made by time', () => {
+    const program =
+      'stream N = A as a -> NOT B where k == a.k within 1m .emit(k: a.k)\nstream V = N.window(10m).aggregate(n: count()).emit(n: n)\nstream C = N.window(2).aggregate(n: count(), k: last(k)).emit(k: k)\n';
+    const events: Event[] = [0, 1_000, 2_000, 300_000].map((time, k) => ['A', time, { k }]);
+    const told = causesOf(program, [...events, ['A', 5_000_000, { k: 4 }]]).filter((text) => text.includes('N@'));
+    const absences = ['N@60000 {"k":0}', 'N@61000 {"k":1}', 'N@62000 {"k":2}', 'N@360000 {"k":3}'];
+    expect(told).toContain(`window 4: ${absences.join(', ')}`);
+    expect(told).toContain(`window 2: ${absences.slice(0, 2).join(', ')}`);
+    expect(told).toContain(`window 2: ${absences.slice(2).join(', ')}`);
+  });
+
   test('are the external ones where another stream makes the output of a match', () => {
     const program = 'stream M = A as a -> B as b\nstream F = M.where(a_v > 0).emit(v: a_v)\n';
     expect(

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { createEngine } from '../../../../worker/engine/create-engine.ts';
+import type { Engine } from '../../../../worker/engine/engine.ts';
+import { planOf } from '../../../scenarios/run-program.ts';
+
+const program = `event A:
+    k: str
+    n: int
+    text: str
+
+stream Large = A.where(n > 5).partition_by(k).emit(n: n)
+
+stream Pairs = A where n > 5 as a -> A where n < a.n and text == "no" as b .partition_by(k).within(1m).emit(n: b.n)
+`;
+
+function explained(explainedValuesMax?: number): Engine {
+  const room = explainedValuesMax === undefined ? {} : { explainedValuesMax };
+  return createEngine(planOf(program), { output: () => undefined }, { explain: true, ...room });
+}
+
+function push(engine: Engine, key: string, length: number): void {
+  const fields = new Map<string, string | number>([
+    ['k', key],
+    ['n', 3],
+    ['text', 'x'.repeat(length)],
+  ]);
+  engine.push({ type: 'A', fields, timestamp: 1, fallbackTime: 1 });
+}
+
+const attempts = (engine: Engine, key: string): number => engine.explain('Large', key).attempts.length;
+
+it('what is remembered to explain streams has a room: the key that was used longest ago goes first', () => {
+  const [bounded, free] = [explained(400), explained()];
+  for (const engine of [bounded, free]) for (let n = 0; n < 50; n++) push(engine, `k${n}`, 160);
+  expect([attempts(free, 'k0'), attempts(free, 'k49')]).toEqual([1, 1]);
+  expect([attempts(bounded, 'k0'), attempts(bounded, 'k49')]).toEqual([0, 1]);
+  push(bounded, 'k0', 160);
+  expect(attempts(bounded, 'k0')).toBe(1);
+});
+
+it('a long event takes the room of many, and what comes then is remembered', () => {
+  const engine = explained(400);
+  push(engine, 'short', 1);
+  expect(attempts(engine, 'short')).toBe(1);
+  push(engine, 'long', 16_000);
+  push(engine, 'next', 1);
+  expect([attempts(engine, 'short'), attempts(engine, 'long'), attempts(engine, 'next')]).toEqual([0, 0, 1]);
+});

@@ -1,0 +1,96 @@
+import type { Row } from '../operators/row.ts';
+import type { PartialMatch } from '../patterns/run.ts';
+import { sizeOf } from './remembered-rows.ts';
+
+interface Attempt {
+  readonly row: Row;
+  readonly decisions: readonly { readonly row: Row }[];
+}
+
+interface EndedRun {
+  readonly run: PartialMatch;
+}
+
+/** What a recorder remembers of one key. */
+interface Remembered {
+  readonly text: string;
+  readonly seen: ReadonlyMap<number, readonly { readonly row: Row }[]>;
+  readonly ended: EndedRun | null;
+  readonly event: Attempt | null;
+  readonly result: Attempt | null;
+}
+
+interface Recorder {
+  /** There is no room for it any more. */
+  forget(key: Pick<Remembered, 'text'>): void;
+}
+
+interface Held {
+  readonly recorder: Recorder;
+  size: number;
+  ended: EndedRun | null;
+  /** Of that run, which never changes and may be long. */
+  endedSize: number;
+}
+
+/** The room, in values, that the recorders of one program have together: the key that any of them used longest ago goes first. */
+export class RecorderRoom {
+  readonly #valuesMax: number;
+  readonly #held = new Map<Remembered, Held>();
+  #size = 0;
+  /** What is used now changes yet: it is measured when the next one is used. */
+  #inUse: Remembered | null = null;
+
+  constructor(valuesMax: number) {
+    this.#valuesMax = valuesMax;
+  }
+
+  use(record: Remembered, recorder: Recorder): void {
+    const [before, held] = [this.#inUse, this.#held.get(record) ?? { recorder, size: 0, ended: null, endedSize: 0 }];
+    this.#inUse = record;
+    this.#held.delete(record);
+    this.#held.set(record, held);
+    if (before !== null) this.#measure(before);
+  }
+
+  /** It is forgotten already. */
+  leave(record: Remembered): void {
+    this.#size -= this.#held.get(record)?.size ?? 0;
+    this.#held.delete(record);
+    if (this.#inUse === record) this.#inUse = null;
+  }
+
+  #measure(record: Remembered): void {
+    const held = this.#held.get(record);
+    if (held === undefined) return;
+    if (held.ended !== record.ended) {
+      held.ended = record.ended;
+      held.endedSize = record.ended === null ? 0 : sizeOfRun(record.ended.run);
+    }
+    const size = held.endedSize + sizeOfEvents(record) + sizeOfAttempt(record.event) + sizeOfAttempt(record.result);
+    this.#size += size - held.size;
+    held.size = size;
+    for (const [oldest, { recorder }] of this.#held) {
+      if (this.#size <= this.#valuesMax || oldest === this.#inUse) return;
+      this.leave(oldest);
+      recorder.forget(oldest);
+    }
+  }
+}
+
+function sizeOfEvents({ seen }: Remembered): number {
+  let size = 1;
+  for (const all of seen.values()) for (const { row } of all) size += sizeOf(row);
+  return size;
+}
+
+/** A result holds what made it. */
+function sizeOfAttempt(attempt: Attempt | null): number {
+  if (attempt === null) return 0;
+  const { row, decisions } = attempt;
+  return decisions.reduce((size, decision) => size + sizeOf(decision.row), sizeOf(row)) + row.causes.length;
+}
+
+function sizeOfRun({ progress }: PartialMatch): number {
+  return progress.captures.reduce((size, capture) => size + (capture === null ? 0 : capture.length * sizeOf(capture.row)), 0);
+}
