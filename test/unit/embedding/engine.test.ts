@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compile, type Output, ProgramError } from '../../../worker/engine/index.ts';
+import { CepError, compile, type Input, type Output, ProgramError } from '../../../worker/engine/index.ts';
 
 const BREACH = `event LoginFailed:
     user: str
@@ -57,6 +57,46 @@ describe('a compiled program', () => {
     const deep = JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`);
     expect(engine.push({ type: 'B', fields: { deep } })).toMatchObject({ accepted: false });
     expect(engine.counters().eventsProcessed).toBe(1);
+  });
+
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ['', null],
+    ['', 'A'],
+    ['type', {}],
+    ['type', { type: 5 }],
+    ['fields', { type: 'A', fields: null }],
+    ['fields', { type: 'A', fields: [1] }],
+    ['fields', { type: 'A', fields: new Map([['v', 1]]) }],
+    ...[Number.NaN, Number.POSITIVE_INFINITY, 1e300, null, '2026-01-31T10:00:00Z', new Date(0)].map(
+      (timestamp) => ['timestamp', { type: 'A', timestamp }] as const,
+    ),
+    ...[new Date(0), 1n, () => 1, Symbol('v'), Number.NaN, new Map(), { deep: [Number.POSITIVE_INFINITY] }].map(
+      (v) => ['v', { type: 'A', fields: { v } }] as const,
+    ),
+  ];
+
+  it.each(wrong)('refuses what no compiler has checked: a wrong %s in %o', (field, input) => {
+    const engine = compile('stream S = A.emit(v: v)').start();
+    engine.push({ type: 'A', timestamp: 7 });
+    expect(engine.push(input as Input)).toEqual({ accepted: false, field, message: expect.stringContaining('expected') });
+    expect(engine.counters()).toMatchObject({ eventsProcessed: 1, time: 7 });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1e300, '5' as unknown as number])('is not told that it is %s', (time) => {
+    const engine = compile('stream S = A.emit(v: v)').start();
+    expect(() => engine.advance(time)).toThrow(CepError);
+    engine.push({ type: 'A' });
+    expect(engine.take()).toMatchObject([{ timestamp: 0 }]);
+  });
+
+  it('takes objects of any class, and members that are undefined as null', () => {
+    const engine = compile('stream S = A.emit(v: v, w: w)').start();
+    class Point {
+      x = 1;
+    }
+    const fields = Object.assign(Object.create(null), { v: new Point(), w: undefined });
+    expect(engine.push({ type: 'A', fields })).toMatchObject({ accepted: true });
+    expect(engine.take()).toMatchObject([{ fields: { v: { x: 1 }, w: null } }]);
   });
 
   it('an event without a time has that of the one before, and one of its fields when they say it', () => {

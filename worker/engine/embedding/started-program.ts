@@ -1,6 +1,4 @@
-import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
-import type { Fields, InputEvent, OutputEvent } from '../../../shared/events/event.ts';
-import { fromJson } from '../../../shared/events/text.ts';
+import type { InputEvent, OutputEvent } from '../../../shared/events/event.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../create-engine.ts';
 import type {
@@ -16,6 +14,7 @@ import type {
 } from '../engine.ts';
 import type { Explanation } from '../trace/explanation.ts';
 import { fieldsToObject, type JsonFields } from './json-value.ts';
+import { inputProblem, readFields, requireTime } from './read-input.ts';
 
 export interface StartOptions {
   /** Takes each alert as it comes; without it alerts wait for `take`. */
@@ -87,14 +86,12 @@ export class StartedProgram {
     };
   }
 
-  push({ type, fields = {}, timestamp }: Input): PushResult {
-    let read: Fields;
-    try {
-      read = new Map(Object.entries(fields).map(([name, value]) => [name, fromJson(value)]));
-    } catch (error) {
-      if (!(error instanceof EvaluationError)) throw error;
-      return { accepted: false, field: '', message: error.message };
-    }
+  push(input: Input): PushResult {
+    const problem = inputProblem(input);
+    if (problem !== undefined) return { accepted: false, ...problem };
+    const { type, fields = {}, timestamp } = input;
+    const read = readFields(fields);
+    if ('message' in read) return { accepted: false, ...read };
     const event: InputEvent = { type, fields: read, fallbackTime: this.#time, ...(timestamp === undefined ? {} : { timestamp }) };
     const pushed = this.#engine.push(event);
     if (pushed.status === 'invalid') return { accepted: false, field: pushed.field, message: pushed.message };
@@ -109,8 +106,12 @@ export class StartedProgram {
     return taken;
   }
 
-  /** Time has come to `timestamp` (epoch ms) without an event: windows close, absences match. Never goes back. */
+  /**
+   * Time has come to `timestamp` (epoch ms) without an event: windows close, absences match. Never goes back. @throws CepError when
+   * it is no time
+   */
   advance(timestamp: number): void {
+    requireTime(timestamp);
     for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
     this.#time = Math.max(this.#time, timestamp);
   }
