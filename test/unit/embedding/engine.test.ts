@@ -40,6 +40,62 @@ describe('a compiled program', () => {
     expect(second.take().map(({ stream }) => stream)).toEqual(['Breach', 'All']);
   });
 
+  type Step = { readonly push?: Input; readonly advance?: number };
+  const steps: readonly (readonly [string, string, readonly Step[]])[] = [
+    [
+      'a window',
+      'stream W = A.window(10s).aggregate(n: count(), t: max(timestamp)).emit(n: n)',
+      [
+        { push: { type: 'A', timestamp: 100_000 } },
+        { push: { type: 'A' } },
+        { push: { type: 'A', timestamp: 99_000 } },
+        { push: { type: 'A' } },
+      ],
+    ],
+    [
+      'an absence',
+      'stream Silence = Ping as p -> NOT Pong within 30s\n    .emit(host: p.host)',
+      [
+        { push: { type: 'Ping', fields: { host: 'a' } } },
+        { advance: 20_000 },
+        { push: { type: 'Ping', fields: { host: 'b' } } },
+        { advance: 60_000 },
+        { push: { type: 'Ping', fields: { host: 'c' } } },
+      ],
+    ],
+  ];
+
+  it.each(steps)('straight through equals snapshot and restore at every step: %s', (_, program, all) => {
+    const run = (isRestored: boolean): readonly Output[] => {
+      let engine = compile(program).start();
+      const outputs: Output[] = [];
+      for (const { push, advance } of all) {
+        if (push !== undefined) expect(engine.push(push)).toMatchObject({ accepted: true });
+        if (advance !== undefined) engine.advance(advance);
+        outputs.push(...engine.take());
+        if (!isRestored) continue;
+        const saved = JSON.parse(JSON.stringify(engine.snapshot()));
+        engine = compile(program).start();
+        engine.restore(saved);
+      }
+      engine.end();
+      return [...outputs, ...engine.take()];
+    };
+    expect(run(false).length).toBeGreaterThan(0);
+    expect(run(true)).toEqual(run(false));
+  });
+
+  it('goes on at the time of a snapshot of a version that did not name it', () => {
+    const first = compile(BREACH).start();
+    first.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 5_000 });
+    first.advance(7_000);
+    const { state, version } = first.snapshot();
+    const second = compile('stream S = A.emit(v: v)').start();
+    second.restore(JSON.parse(JSON.stringify({ state, version })));
+    second.push({ type: 'A' });
+    expect(second.take()).toMatchObject([{ timestamp: 7_000 }]);
+  });
+
   it('says why nothing came', () => {
     const engine = compile(BREACH).start();
     engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1000 });

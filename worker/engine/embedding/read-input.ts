@@ -23,9 +23,9 @@ export function inputProblem(input: Input): WrongInput | undefined {
   return { field: 'timestamp', message: `found ${describe(timestamp)}, expected ${TIME}` };
 }
 
-/** @throws CepError `validation_error` when it is no time */
-export function requireTime(timestamp: number): void {
-  if (!isTime(timestamp)) throw new CepError('validation_error', `found ${describe(timestamp)}, expected ${TIME}`);
+/** @throws CepError with this code when it is no time */
+export function requireTime(timestamp: number, code: 'validation_error' | 'checkpoint_corrupt'): void {
+  if (!isTime(timestamp)) throw new CepError(code, `found ${describe(timestamp)}, expected ${TIME}`);
 }
 
 const TIME = `epoch milliseconds within ${TIMESTAMP_MS_MAX} of 0`;

@@ -52,6 +52,12 @@ export interface Output {
   readonly fields: JsonFields;
 }
 
+/** Everything a program remembers. */
+export interface ProgramSnapshot extends EngineSnapshot {
+  /** The time of the event before; absent in those of earlier versions. */
+  readonly time?: number;
+}
+
 /** What became of an event: taken, with what it should have had; or refused, and then it changed nothing. */
 export type PushResult =
   | { readonly accepted: true; readonly incomplete: readonly string[] }
@@ -111,7 +117,7 @@ export class StartedProgram {
    * it is no time
    */
   advance(timestamp: number): void {
-    requireTime(timestamp);
+    requireTime(timestamp, 'validation_error');
     for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
     this.#time = Math.max(this.#time, timestamp);
   }
@@ -127,16 +133,27 @@ export class StartedProgram {
   }
 
   /** Everything the program remembers, JSON-safe; for `restore`. */
-  snapshot(): EngineSnapshot {
-    return this.#engine.snapshot();
+  snapshot(): ProgramSnapshot {
+    const [snapshot, time] = [this.#engine.snapshot(), this.#time];
+    return {
+      version: snapshot.version,
+      time,
+      get state() {
+        return snapshot.state; // Made when it is read.
+      },
+    };
   }
 
   /**
    * Goes on where a snapshot was taken, in a program to which nothing was pushed yet; also in one that has changed since, whose
    * streams keep what still fits. Says by stream what was kept and what begins anew. @throws CepError when it is no snapshot
    */
-  restore(snapshot: EngineSnapshot): RestoreReport {
-    return this.#engine.restore(snapshot);
+  restore(snapshot: ProgramSnapshot): RestoreReport {
+    const { time } = snapshot;
+    if (time !== undefined) requireTime(time, 'checkpoint_corrupt');
+    const report = this.#engine.restore(snapshot);
+    this.#time = time ?? this.#engine.counters().time ?? 0;
+    return report;
   }
 
   /** Why a stream gave what it gave, or nothing. `key`: its partition key as text. @throws CepError when there is no such stream */
