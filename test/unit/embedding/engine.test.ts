@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CepError, compile, type Input, type Output, ProgramError } from '../../../worker/engine/index.ts';
+import { CepError, compile, type Input, type Output, ProgramError, type StartedProgram } from '../../../worker/engine/index.ts';
 
 const BREACH = `event LoginFailed:
     user: str
@@ -94,6 +94,33 @@ describe('a compiled program', () => {
     second.restore(JSON.parse(JSON.stringify({ state, version })));
     second.push({ type: 'A' });
     expect(second.take()).toMatchObject([{ timestamp: 7_000 }]);
+  });
+
+  it.each([null, undefined, 'state', [], {}, { version: 1, state: 5 }, { version: 1, state: null, time: 'x' }])(
+    'does not go on from %o, which is no snapshot',
+    (snapshot) => {
+      expect(() =>
+        compile(BREACH)
+          .start()
+          .restore(snapshot as never),
+      ).toThrow(expect.objectContaining({ code: 'checkpoint_corrupt' }));
+    },
+  );
+
+  const before: readonly (readonly [string, (engine: StartedProgram) => void])[] = [
+    ['an event', (engine) => engine.push({ type: 'LoginOk', fields: { user: 'ann' }, timestamp: 3_000 })],
+    ['a time', (engine) => engine.advance(3_000)],
+    ['the end', (engine) => engine.end()],
+    ['another state', (engine) => engine.restore(compile(BREACH).start().snapshot())],
+  ];
+
+  it.each(before)('does not go on from a snapshot behind %s', (_, act) => {
+    const [first, second] = [compile(BREACH).start(), compile(BREACH).start()];
+    first.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1_000 });
+    act(second);
+    const held = second.snapshot();
+    expect(() => second.restore(first.snapshot())).toThrow(expect.objectContaining({ code: 'validation_error' }));
+    expect(second.snapshot()).toEqual(held);
   });
 
   it('says why nothing came', () => {

@@ -1,3 +1,4 @@
+import { CepError } from '../../../shared/errors/error.ts';
 import type { InputEvent, OutputEvent } from '../../../shared/events/event.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../create-engine.ts';
@@ -73,6 +74,8 @@ export class StartedProgram {
   readonly #engine: Engine;
   #outputs: Output[] = [];
   #time = 0;
+  /** Nothing has happened yet that a restored state would mix with. */
+  #isNew = true;
 
   constructor(plan: Plan, options: StartOptions) {
     this.#plan = plan;
@@ -102,6 +105,7 @@ export class StartedProgram {
     const pushed = this.#engine.push(event);
     if (pushed.status === 'invalid') return { accepted: false, field: pushed.field, message: pushed.message };
     this.#time = pushed.time;
+    this.#isNew = false;
     return { accepted: true, incomplete: pushed.incomplete };
   }
 
@@ -118,12 +122,14 @@ export class StartedProgram {
    */
   advance(timestamp: number): void {
     requireTime(timestamp, 'validation_error');
+    this.#isNew = false;
     for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
     this.#time = Math.max(this.#time, timestamp);
   }
 
   /** The input has ended: open windows close, absences match. Nothing may be pushed behind it. */
   end(): void {
+    this.#isNew = false;
     this.#engine.end();
   }
 
@@ -145,10 +151,18 @@ export class StartedProgram {
   }
 
   /**
-   * Goes on where a snapshot was taken, in a program to which nothing was pushed yet; also in one that has changed since, whose
-   * streams keep what still fits. Says by stream what was kept and what begins anew. @throws CepError when it is no snapshot
+   * Goes on where a snapshot was taken, in a program that was just started; also in one that has changed since, whose streams keep
+   * what still fits. Says by stream what was kept and what begins anew. @throws CepError when it is no snapshot, and the program is
+   * of no use then, or when something was pushed or restored before, and nothing has changed then
    */
   restore(snapshot: ProgramSnapshot): RestoreReport {
+    if (!this.#isNew)
+      throw new CepError('validation_error', 'this program has run: two states cannot be mixed', {
+        hint: 'start another one to restore into',
+      });
+    if (typeof snapshot !== 'object' || snapshot === null)
+      throw new CepError('checkpoint_corrupt', 'this is no snapshot', { hint: 'restore exactly what `snapshot` gave' });
+    this.#isNew = false;
     const { time } = snapshot;
     if (time !== undefined) requireTime(time, 'checkpoint_corrupt');
     const report = this.#engine.restore(snapshot);
