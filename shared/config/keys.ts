@@ -22,6 +22,8 @@ export interface ConfigKey {
   readonly inFile?: false;
   /** True when the value is never shown. */
   readonly secret?: true;
+  /** True when the value is a URL whose path is a secret, as those of webhooks are: where it leads to is shown alone. */
+  readonly secretPath?: true;
 }
 
 const portMax = 65_535;
@@ -486,6 +488,7 @@ export const configKeys = [
     flag: '--scaling-webhook-url',
     doc: 'URL that is sent recommendations.',
     inFile: false,
+    secretPath: true,
   },
   {
     name: 'coordinator.scaling_webhook_secret',
