@@ -1,10 +1,10 @@
 /** What the text of a setting stands for. */
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Config, ConfigOrigin } from '../shared/config/config.ts';
+import { readInterval } from '../shared/config/interval.ts';
 import type { ConfigName } from '../shared/config/keys.ts';
-import { CepError } from '../shared/errors/error.ts';
+import { CepError, invariant } from '../shared/errors/error.ts';
 import { readTextFile } from '../shared/files/text-file.ts';
-import { intervalProblem, readInterval } from './interval.ts';
 
 export function originOf(config: Config, name: ConfigName): ConfigOrigin | undefined {
   return config.settings.find(({ key }) => key.name === name)?.origin;
@@ -25,11 +25,10 @@ export function pathSetting(config: Config, name: 'client.api_key_file' | 'clien
   return join(dirname(setting.where ?? ''), path);
 }
 
-/** Milliseconds of a setting that is a time. @throws CepError `usage_error` or `config_error` */
+/** Milliseconds of a setting that is a time. */
 export function intervalSetting(config: Config, name: 'server.checkpoint_interval' | 'client.timeout'): number {
-  const text = config.get(name);
-  const ms = readInterval(text);
-  if (ms === undefined) throw settingError(config, name, (where) => intervalProblem(where, text));
+  const ms = readInterval(config.get(name));
+  invariant(ms !== undefined, 'a setting was checked when it was read');
   return ms;
 }
 

@@ -5,7 +5,8 @@
 export interface ConfigKey {
   /** `<section>.<key>`, as in the file. */
   readonly name: `${string}.${string}`;
-  readonly type: 'integer' | 'number' | 'string' | 'boolean';
+  /** `interval`: seconds, or a duration as in a program; the value is its text. */
+  readonly type: 'integer' | 'number' | 'string' | 'boolean' | 'interval';
   /** Absent when leaving it out has a meaning of its own; `unset` then says which. */
   readonly default?: number | string | boolean;
   readonly unset?: string;
@@ -196,7 +197,7 @@ export const configKeys = [
   },
   {
     name: 'server.checkpoint_interval',
-    type: 'string',
+    type: 'interval',
     default: '10s',
     environment: 'CEP_CHECKPOINT_INTERVAL',
     flag: '--checkpoint-interval',
@@ -620,7 +621,7 @@ export const configKeys = [
   },
   {
     name: 'client.timeout',
-    type: 'string',
+    type: 'interval',
     default: '30s',
     environment: 'CEP_TIMEOUT',
     flag: '--timeout',
@@ -693,6 +694,7 @@ interface TypeOfName {
   number: number;
   string: string;
   boolean: boolean;
+  interval: string;
 }
 
 /** The type of a setting's value; `undefined` belongs to it when the setting has no default. */
