@@ -17,8 +17,17 @@ export function settingError(config: Config, name: ConfigName, problem: (where: 
   return new CepError(code, problem(setting?.where ?? name), hint === undefined ? {} : { hint });
 }
 
-/** A path of a client in a configuration file is relative to the folder of that file, every other to the current folder. */
-export function pathSetting(config: Config, name: 'client.api_key_file' | 'client.tls_ca'): string | undefined {
+/** Settings that are paths of files. */
+export type PathName =
+  | 'server.api_key_file'
+  | 'server.credentials'
+  | 'server.tls_cert'
+  | 'server.tls_key'
+  | 'client.api_key_file'
+  | 'client.tls_ca';
+
+/** A path in a configuration file is relative to the folder of that file, every other to the current folder. */
+export function pathSetting(config: Config, name: PathName): string | undefined {
   const path = config.get(name);
   const setting = config.settings.find(({ key }) => key.name === name);
   if (path === undefined || setting?.origin !== 'file' || isAbsolute(path)) return path;

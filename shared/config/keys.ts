@@ -146,7 +146,7 @@ export const configKeys = [
     unset: 'authentication is off',
     example: '/etc/cep/api-key',
     environment: 'CEP_SERVER_API_KEY_FILE',
-    doc: 'File that holds the key which requests must carry.',
+    doc: 'File that holds the key which requests must carry; relative to the configuration file that names it.',
   },
   {
     name: 'server.api_key',

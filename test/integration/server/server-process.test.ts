@@ -251,7 +251,7 @@ describe('cep server that cannot start', () => {
       ['--config', write('nokey.yaml', 'server:\n  api_key_file: none\n')],
       {},
       2,
-      /API key file 'none' not found/,
+      /API key file '\/.*\/none' not found/,
     ],
     [
       'a key file that is empty',
