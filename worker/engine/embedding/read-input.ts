@@ -4,7 +4,16 @@ import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
 import type { Fields } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { valueLimits } from '../../../shared/events/value-limits.ts';
-import type { Input } from './started-program.ts';
+import type { JsonFields } from './json-value.ts';
+
+/** An event as an embedding program has it. */
+export interface Input {
+  readonly type: string;
+  /** Values as `JSON.parse` gives them. */
+  readonly fields?: JsonFields;
+  /** When it happened, epoch ms. @default what its fields say, else the time of the event before, 0 at first */
+  readonly timestamp?: number;
+}
 
 /** Why an event is none. */
 export interface WrongInput {

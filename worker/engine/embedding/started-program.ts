@@ -15,7 +15,7 @@ import type {
 } from '../engine.ts';
 import type { Explanation } from '../trace/explanation.ts';
 import { fieldsToObject, type JsonFields } from './json-value.ts';
-import { inputProblem, readFields, requireTime } from './read-input.ts';
+import { type Input, inputProblem, readFields, requireTime } from './read-input.ts';
 
 export interface StartOptions {
   /** Takes each alert as it comes; without it alerts wait for `take`. */
@@ -32,15 +32,6 @@ export interface StartOptions {
   readonly score?: NonNullable<EngineHost['score']>;
   /** An event that lacks a declared field is invalid. @default false */
   readonly strictEvents?: boolean;
-}
-
-/** An event as an embedding program has it. */
-export interface Input {
-  readonly type: string;
-  /** Values as `JSON.parse` gives them. */
-  readonly fields?: JsonFields;
-  /** When it happened, epoch ms. @default what its fields say, else the time of the event before, 0 at first */
-  readonly timestamp?: number;
 }
 
 /** An alert. */
