@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { intervalProblem, readInterval } from '../shared/config/interval.ts';
 import { CepError } from '../shared/errors/error.ts';
 import { canConnect, findConnectorParameter } from '../shared/language/connectors/table.ts';
 import { OutboundDoor } from '../shared/outbound/outbound-door.ts';
@@ -12,7 +13,6 @@ import { type StepReport, testConnector } from '../worker/connectors/testing/tes
 import { ResultCommand } from './command.ts';
 import { builtType } from './connecting/built-type.ts';
 import { soleUse, usesOf } from './connecting/connector-uses.ts';
-import { intervalProblem, readInterval } from './interval.ts';
 import { checkProgram, hasErrors } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
 

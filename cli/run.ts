@@ -1,8 +1,8 @@
 import { Command, Option } from 'clipanion';
+import { intervalProblem, readInterval } from '../shared/config/interval.ts';
 import { CepError } from '../shared/errors/error.ts';
 import type { LogLevel } from '../shared/telemetry/logger.ts';
 import { ResultCommand } from './command.ts';
-import { intervalProblem, readInterval } from './interval.ts';
 import { programToRun } from './running/program-to-run.ts';
 import { runProgram } from './running/run-program.ts';
 import { readHttpSettings } from './serving/http-settings.ts';

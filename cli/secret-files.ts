@@ -12,7 +12,7 @@ export interface OpenFile {
 
 /** Of the files with secrets that the settings name: those that others can read, not their owner alone. Such credentials are refused where they are read. */
 export async function openSecretFiles(config: Config): Promise<readonly OpenFile[]> {
-  const paths = [config.get('server.api_key_file'), config.get('server.tls_key'), pathSetting(config, 'client.api_key_file')];
+  const paths = (['server.api_key_file', 'server.tls_key', 'client.api_key_file'] as const).map((name) => pathSetting(config, name));
   return (await Promise.all(paths.flatMap((path) => (path === undefined ? [] : openFile(path))))).flat();
 }
 

@@ -43,6 +43,8 @@ export class ServerCommand extends CepCommand {
   metricsAuth = Option.Boolean('--metrics-auth', { description: 'Ask for the key on the metrics port too' });
   stateDir = Option.String('--state-dir', { description: 'Directory for state, checkpoints and dead letters (CEP_STATE_DIR)' });
   checkpointInterval = Option.String('--checkpoint-interval', { description: 'Time between checkpoints, seconds or a duration (10s)' });
+  keepBackups = Option.String('--keep-backups', { description: 'Backups that stay in the state directory, the newest (5)' });
+  workers = Option.String('--workers', { description: 'Engine threads for the pipelines (number of CPU cores)' });
   strictEvents = Option.Boolean('--strict-events', { description: 'Treat an event that lacks a declared field as invalid' });
   override credentials = Option.String('--credentials', { description: 'YAML file of credentials for connectors (CEP_CREDENTIALS)' });
   corsOrigins = Option.String('--cors-origins', { description: 'Origins whose pages may use the API, with commas between them' });
@@ -84,6 +86,7 @@ export class ServerCommand extends CepCommand {
       'server.tenant_workdir': this.tenantWorkdir,
       'server.state_dir': this.stateDir,
       'server.checkpoint_interval': this.checkpointInterval,
+      'server.keep_backups': this.keepBackups,
       'server.credentials': this.credentials,
       'server.cors_origins': this.corsOrigins,
       'server.allowed_hosts': this.allowedHosts,
@@ -95,6 +98,7 @@ export class ServerCommand extends CepCommand {
       'server.coordinator': this.coordinator,
       'server.worker_id': this.workerId,
       'server.advertise_address': this.advertiseAddress,
+      'processing.workers': this.workers,
       'processing.strict_events': this.strictEvents,
       'metrics.enabled': this.metrics,
       'metrics.port': this.metricsPort,

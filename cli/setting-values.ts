@@ -1,10 +1,10 @@
 /** What the text of a setting stands for. */
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Config, ConfigOrigin } from '../shared/config/config.ts';
+import { readInterval } from '../shared/config/interval.ts';
 import type { ConfigName } from '../shared/config/keys.ts';
-import { CepError } from '../shared/errors/error.ts';
+import { CepError, invariant } from '../shared/errors/error.ts';
 import { readTextFile } from '../shared/files/text-file.ts';
-import { intervalProblem, readInterval } from './interval.ts';
 
 export function originOf(config: Config, name: ConfigName): ConfigOrigin | undefined {
   return config.settings.find(({ key }) => key.name === name)?.origin;
@@ -17,19 +17,27 @@ export function settingError(config: Config, name: ConfigName, problem: (where: 
   return new CepError(code, problem(setting?.where ?? name), hint === undefined ? {} : { hint });
 }
 
-/** A path of a client in a configuration file is relative to the folder of that file, every other to the current folder. */
-export function pathSetting(config: Config, name: 'client.api_key_file' | 'client.tls_ca'): string | undefined {
+/** Settings that are paths of files. */
+export type PathName =
+  | 'server.api_key_file'
+  | 'server.credentials'
+  | 'server.tls_cert'
+  | 'server.tls_key'
+  | 'client.api_key_file'
+  | 'client.tls_ca';
+
+/** A path in a configuration file is relative to the folder of that file, every other to the current folder. */
+export function pathSetting(config: Config, name: PathName): string | undefined {
   const path = config.get(name);
   const setting = config.settings.find(({ key }) => key.name === name);
   if (path === undefined || setting?.origin !== 'file' || isAbsolute(path)) return path;
   return join(dirname(setting.where ?? ''), path);
 }
 
-/** Milliseconds of a setting that is a time. @throws CepError `usage_error` or `config_error` */
+/** Milliseconds of a setting that is a time. */
 export function intervalSetting(config: Config, name: 'server.checkpoint_interval' | 'client.timeout'): number {
-  const text = config.get(name);
-  const ms = readInterval(text);
-  if (ms === undefined) throw settingError(config, name, (where) => intervalProblem(where, text));
+  const ms = readInterval(config.get(name));
+  invariant(ms !== undefined, 'a setting was checked when it was read');
   return ms;
 }
 

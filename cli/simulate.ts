@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'clipanion';
+import { intervalProblem, readInterval } from '../shared/config/interval.ts';
 import { CepError } from '../shared/errors/error.ts';
 import { EventSchemas } from '../shared/events/schema.ts';
 import { nearestName } from '../shared/language/diagnostics/nearest-name.ts';
@@ -10,7 +11,6 @@ import { countEvents } from './event-files/event-lines.ts';
 import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
 import { STANDARD_INPUT } from './event-files/event-source.ts';
 import { INTERRUPTED_EXIT_CODE, runUntilInterrupted } from './interruption.ts';
-import { intervalProblem, readInterval } from './interval.ts';
 import { checkProgram } from './program/checked-program.ts';
 import { diagnosticsText } from './program/diagnostics.ts';
 import { programPaths } from './program/program-paths.ts';

@@ -1,9 +1,9 @@
 import { createSecureContext } from 'node:tls';
 import type { Config } from '../../shared/config/config.ts';
+import { readInterval } from '../../shared/config/interval.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { readTextFile } from '../../shared/files/text-file.ts';
 import { presentableKey } from '../../shared/security/presentable-key.ts';
-import { readInterval } from '../interval.ts';
 import { intervalSetting, originOf, pathSetting, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
 
 /** Which server a client command talks to, and how. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from 'clipanion';
+import { intervalProblem, readInterval } from '../../shared/config/interval.ts';
 import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
-import { intervalProblem, readInterval } from '../interval.ts';
 
 const PAUSE_MS = 500;
 

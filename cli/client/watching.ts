@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { intervalProblem, readInterval } from '../../shared/config/interval.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import type { CliContext } from '../context.ts';
 import { runUntilInterrupted } from '../interruption.ts';
-import { intervalProblem, readInterval } from '../interval.ts';
 import { loadViews } from '../terminal/load-views.ts';
 import { terminalOf } from '../terminal/terminal.ts';
 import { wholeNumber } from '../whole-number.ts';

@@ -187,8 +187,8 @@ class ProgramInRuntime {
     const sources = this.#sources;
     const unreadable = sources.reduce((sum, source) => sum + source.unreadable, 0);
     const away = sources.flatMap(({ id, problem }) => (problem === null ? [] : [id]));
-    screen.status({ eventsProcessed, eventsInvalid, unreadable, outputs: outputEventsEmitted, deadLetters: dlqEvents + unreadable, away });
-    return dlqEvents;
+    screen.status({ eventsProcessed, eventsInvalid, unreadable, outputs: outputEventsEmitted, deadLetters: dlqEvents, away });
+    return dlqEvents - unreadable;
   }
 }
 

@@ -5,7 +5,7 @@ import { presentableKey } from '../../shared/security/presentable-key.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
 import type { LogLevel } from '../../shared/telemetry/logger.ts';
 import { type OpenFile, openSecretFiles } from '../secret-files.ts';
-import { originOf, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
+import { originOf, pathSetting, readKeyFile, settingError, unpresentableKey } from '../setting-values.ts';
 
 /** What every process of ours that serves HTTP is started with, read and checked. */
 export interface HttpSettings {
@@ -96,7 +96,7 @@ async function apiKeyOf(config: Config): Promise<string | undefined> {
 /** A key that is given wins over a file that is named. */
 async function givenKeyOf(config: Config): Promise<string | undefined> {
   const given = config.get('server.api_key');
-  const path = config.get('server.api_key_file');
+  const path = pathSetting(config, 'server.api_key_file');
   if (given !== undefined) requireGoodKey(given, (problem, hint) => settingError(config, 'server.api_key', problem, hint));
   if (given !== undefined || path === undefined) return given;
   const key = await readKeyFile(path);

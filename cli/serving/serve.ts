@@ -4,7 +4,7 @@ import { isLoopback } from '../../shared/http/listen.ts';
 import { endIfHeld, endProcess } from '../../shared/lifecycle/end-process.ts';
 import { ProcessSignals, type SignalSource, withDeadline } from '../../shared/lifecycle/process-signals.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
-import { openTelemetry, type RunningServer, startServer } from '../../worker/server/index.ts';
+import { openTelemetry, type RunningServer, startServer } from '../../worker/server/start-server.ts';
 import { readAgain } from '../connecting/credentials-again.ts';
 import type { HttpSettings } from './http-settings.ts';
 import type { ServerSettings } from './server-settings.ts';

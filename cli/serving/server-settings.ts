@@ -8,7 +8,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { CredentialsFile } from '../../shared/security/credentials/credentials.ts';
 import type { StartServerOptions } from '../../worker/server/index.ts';
 import { authorityOf } from '../client/client-settings.ts';
-import { intervalSetting, settingError } from '../setting-values.ts';
+import { intervalSetting, pathSetting, settingError } from '../setting-values.ts';
 import { type HttpSettings, hostsWith, isNetwork, listOf, readHttpSettings } from './http-settings.ts';
 
 /** What a server is started with, read and checked. */
@@ -35,7 +35,7 @@ export async function readServerSettings(config: Config, configFile: string | un
     profiles: credentials?.profiles,
     workDir: (await folderOf(config, 'server.workdir')) ?? resolve('.'),
     tenantWorkDir: await folderOf(config, 'server.tenant_workdir'),
-    privateFiles: [configFile ?? [], ...privateSettings.map((name) => config.get(name) ?? [])].flat(),
+    privateFiles: [configFile ?? [], ...privateSettings.map((name) => pathSetting(config, name) ?? [])].flat(),
     stateDir: config.get('server.state_dir'),
     checkpointIntervalMs: intervalSetting(config, 'server.checkpoint_interval'),
     keepBackups: config.get('server.keep_backups'),

@@ -44,5 +44,5 @@ function valueText({ type, min, max, oneOf }: ConfigKey): string {
   if (oneOf) return codes(oneOf);
   if (type === 'boolean') return '`true` or `false`';
   const range = min === undefined ? '' : max === undefined ? `, at least ${min}` : `, ${min} to ${max}`;
-  return `${{ integer: 'whole number', number: 'number', string: 'text' }[type]}${range}`;
+  return `${{ integer: 'whole number', number: 'number', string: 'text', interval: 'seconds or a duration' }[type]}${range}`;
 }

@@ -5,7 +5,8 @@
 export interface ConfigKey {
   /** `<section>.<key>`, as in the file. */
   readonly name: `${string}.${string}`;
-  readonly type: 'integer' | 'number' | 'string' | 'boolean';
+  /** `interval`: seconds, or a duration as in a program; the value is its text. */
+  readonly type: 'integer' | 'number' | 'string' | 'boolean' | 'interval';
   /** Absent when leaving it out has a meaning of its own; `unset` then says which. */
   readonly default?: number | string | boolean;
   readonly unset?: string;
@@ -22,6 +23,8 @@ export interface ConfigKey {
   readonly inFile?: false;
   /** True when the value is never shown. */
   readonly secret?: true;
+  /** True when the value is a URL whose path is a secret, as those of webhooks are: where it leads to is shown alone. */
+  readonly secretPath?: true;
 }
 
 const portMax = 65_535;
@@ -143,7 +146,7 @@ export const configKeys = [
     unset: 'authentication is off',
     example: '/etc/cep/api-key',
     environment: 'CEP_SERVER_API_KEY_FILE',
-    doc: 'File that holds the key which requests must carry.',
+    doc: 'File that holds the key which requests must carry; relative to the configuration file that names it.',
   },
   {
     name: 'server.api_key',
@@ -194,7 +197,7 @@ export const configKeys = [
   },
   {
     name: 'server.checkpoint_interval',
-    type: 'string',
+    type: 'interval',
     default: '10s',
     environment: 'CEP_CHECKPOINT_INTERVAL',
     flag: '--checkpoint-interval',
@@ -486,6 +489,7 @@ export const configKeys = [
     flag: '--scaling-webhook-url',
     doc: 'URL that is sent recommendations.',
     inFile: false,
+    secretPath: true,
   },
   {
     name: 'coordinator.scaling_webhook_secret',
@@ -617,7 +621,7 @@ export const configKeys = [
   },
   {
     name: 'client.timeout',
-    type: 'string',
+    type: 'interval',
     default: '30s',
     environment: 'CEP_TIMEOUT',
     flag: '--timeout',
@@ -690,6 +694,7 @@ interface TypeOfName {
   number: number;
   string: string;
   boolean: boolean;
+  interval: string;
 }
 
 /** The type of a setting's value; `undefined` belongs to it when the setting has no default. */

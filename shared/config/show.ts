@@ -1,3 +1,4 @@
+import { hidden, Redactor } from '../security/redaction.ts';
 import type { Config, ConfigOrigin, Setting } from './config.ts';
 import type { ConfigValue } from './keys.ts';
 
@@ -10,6 +11,7 @@ export interface ShownSetting {
 }
 
 const redacted = '********';
+const placesOfSecrets = new Redactor();
 
 /** The settings as a table for people, one line each: name, value, origin, and where it was set. Secrets are not shown. */
 export function showConfig(config: Config): string {
@@ -23,18 +25,29 @@ export function showConfig(config: Config): string {
 export function configToJson(config: Config): Record<string, ShownSetting> {
   return Object.fromEntries(
     config.settings.map((setting) => {
-      const { key, value = null, origin, where } = setting;
-      return [key.name, { value: isHidden(setting) ? redacted : value, origin, ...(where === undefined ? {} : { where }) }];
+      const { key, origin, where } = setting;
+      return [key.name, { value: withoutSecrets(setting) ?? null, origin, ...(where === undefined ? {} : { where }) }];
     }),
   );
 }
 
 function shownValue(setting: Setting): string {
-  const { key, value } = setting;
-  if (value === undefined) return `(${key.unset})`;
-  return isHidden(setting) ? redacted : String(value);
+  return String(withoutSecrets(setting) ?? `(${setting.key.unset})`);
 }
 
-function isHidden({ key, value }: Setting): boolean {
-  return key.secret === true && value !== undefined;
+function withoutSecrets({ key, value }: Setting): ConfigValue | undefined {
+  if (value === undefined) return undefined;
+  if (key.secret === true) return redacted;
+  if (typeof value !== 'string') return value;
+  if (key.secretPath === true) return placeOf(value);
+  // Who logs in, of each URL that there is, up to the last @ before its path.
+  return placesOfSecrets.redact(value.replace(/(:\/\/)[^/?#\s]*@/g, `$1${hidden}@`));
+}
+
+/** Where a URL leads to, without what follows. */
+function placeOf(text: string): string {
+  if (!URL.canParse(text)) return hidden;
+  const url = new URL(text);
+  const isBare = url.pathname === '/' && url.search === '';
+  return `${url.protocol}//${url.host}/${isBare ? '' : hidden}`;
 }

@@ -1,4 +1,5 @@
 import { nearestName } from '../language/diagnostics/nearest-name.ts';
+import { INTERVAL, readInterval } from './interval.ts';
 import type { ConfigKey, ConfigValue } from './keys.ts';
 
 /** A value that fits its setting, or what is wrong with it: what was found and what was expected. */
@@ -6,7 +7,8 @@ export type ValueCheck = { readonly value: ConfigValue } | { readonly problem: s
 
 /** Checks a value as a file gives it: already a number, a text, a boolean, or something else. */
 export function checkValue(key: ConfigKey, found: unknown): ValueCheck {
-  if (fitsType(key, found) && isWithin(key, found)) return { value: found };
+  const given = key.type === 'interval' && typeof found === 'number' ? String(found) : found;
+  if (fitsType(key, given) && isWithin(key, given)) return { value: given };
   return { problem: `found ${describe(found)}, expected ${expectation(key)}${suggestion(key, found)}` };
 }
 
@@ -27,6 +29,7 @@ const flags: ReadonlyMap<string, boolean> = new Map([
 function readText(key: ConfigKey, text: string): unknown {
   switch (key.type) {
     case 'string':
+    case 'interval':
       return text;
     case 'boolean':
       return flags.get(text) ?? text;
@@ -43,6 +46,8 @@ function fitsType(key: ConfigKey, found: unknown): found is ConfigValue {
       return Number.isSafeInteger(found);
     case 'number':
       return Number.isFinite(found);
+    case 'interval':
+      return typeof found === 'string' && readInterval(found) !== undefined;
     default:
       return typeof found === key.type;
   }
@@ -56,6 +61,7 @@ function isWithin(key: ConfigKey, value: ConfigValue): boolean {
 function expectation(key: ConfigKey): string {
   if (key.oneOf) return `one of ${key.oneOf.join(', ')}`;
   if (key.type === 'boolean') return 'true or false';
+  if (key.type === 'interval') return INTERVAL;
   if (key.type === 'string') return 'a text that is not empty';
   return `${key.type === 'integer' ? 'an integer' : 'a number'}${range(key)}`;
 }

@@ -54,7 +54,11 @@ export const metrics = {
     labels: [...ofPipeline, 'event_type'],
   },
   cep_events_refused_total: { type: 'counter', help: 'Events refused by a quota, a full queue or a budget.', labels: ofPipeline },
-  cep_dlq_events_total: { type: 'counter', help: 'Dead letters written, by connector.', labels: [...ofPipeline, 'connector'] },
+  cep_dlq_events_total: {
+    type: 'counter',
+    help: 'Dead letters written, by connector: a sink, a source, or `on_error`.',
+    labels: [...ofPipeline, 'connector'],
+  },
   cep_dlq_dropped_total: {
     type: 'counter',
     help: 'Dead letters that fell out because the tenant had too many.',

@@ -1,7 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alerts } from '../../docs/generate/alerts.ts';
 import { type MetricName, metrics } from '../../shared/telemetry/metrics-table.ts';
 import { hot, reading, Service, serverKey, uniqueName } from './service.ts';
@@ -246,6 +246,38 @@ describe('GET /metrics', () => {
       expect((await without.get('/metrics')).status).toBe(404);
     } finally {
       await without.close();
+    }
+  });
+});
+
+describe('dead letters', () => {
+  it('of sinks, of sources, and of rows are counted alike by a scrape, by the answer of metrics, and by the list', async () => {
+    const workDir = mkdtempSync(join(tmpdir(), 'cep-letters-'));
+    const name = uniqueName();
+    const own = await Service.start({ hasMetrics: true, strictEvents: false, workDir });
+    const written = async () => {
+      const text = await (await fetch(own.metricsUrl)).text();
+      const series = [...text.matchAll(new RegExp(`^cep_dlq_events_total\\{.*pipeline="${name}",connector="(.*)"\\} (.*)$`, 'gm'))];
+      return Object.fromEntries(series.map(([, connector, count]) => [connector, Number(count)]));
+    };
+    try {
+      const path = await own.deploy(
+        'connector In = file (path: "in.jsonl", follow: true)\nconnector Hook = http (url: "http://127.0.0.1:1/", retries: 0)\n\n' +
+          'event A:\n    v: int\n\nstream F = A.from(In).emit(v: v)\n' +
+          'stream S = B.where(d > 0).emit(d: d).to(Hook)\nstream E = B.on_error(dlq).emit(q: d - s)\n',
+        { name },
+      );
+      expect(await written()).toEqual({ In: 0, Hook: 0, on_error: 0 });
+      for (const d of [0, 1]) await own.post(`${path}/events`, { event_type: 'B', fields: { d, s: 'x' } });
+      const [unreadable, invalid] = ['no event', '{"event_type":"A","v":"x"}'];
+      writeFileSync(join(workDir, 'in.jsonl'), `${[unreadable, unreadable, unreadable, invalid].join('\n')}\n`);
+      await vi.waitUntil(async () => (await own.get(`${path}/dlq`)).body.total === 7, { timeout: 10_000 });
+      await vi.waitUntil(async () => (await own.get(`${path}/metrics`)).body.dlq_events === 7, { timeout: 10_000 });
+      expect(await written()).toEqual({ In: 4, Hook: 1, on_error: 2 });
+      expect((await own.get('/api/v1/metrics')).body.totals.dlq_events).toBe(7);
+    } finally {
+      await own.close();
+      rmSync(workDir, { recursive: true });
     }
   });
 });

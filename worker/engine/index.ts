@@ -8,7 +8,8 @@ export type { TextOptions } from '../../shared/language/check-text.ts';
 export type { DiagnosticJson } from '../../shared/language/diagnostics/render.ts';
 export type { JsonFields, JsonValue } from './embedding/json-value.ts';
 export { compile, type Program, ProgramError } from './embedding/program.ts';
-export type { Input, Output, PushResult, StartedProgram, StartOptions } from './embedding/started-program.ts';
+export type { Input } from './embedding/read-input.ts';
+export type { Output, ProgramSnapshot, PushResult, StartedProgram, StartOptions } from './embedding/started-program.ts';
 export type {
   Answer,
   Answered,

@@ -593,6 +593,8 @@ export interface PipelineScrape extends PipelineMetrics {
   readonly lookups?: readonly { readonly connector: string; readonly result: 'ok' | 'error'; readonly count: number }[];
   /** Of each `.from`, what came and was dropped because there was no room. */
   readonly sources?: readonly { readonly source: string; readonly dropped: number }[];
+  /** By sink and source, and of rows that a stream could not evaluate. @default none */
+  readonly deadLetters?: readonly { readonly connector: string; readonly written: number; readonly dropped: number }[];
   readonly tenantId: string;
   readonly name: string;
   readonly status: PipelineStatus;

@@ -50,6 +50,8 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   ),
   cep_lookups_total: ({ lookups = [] }) => lookups.map(({ connector, result, count }) => ({ labels: [connector, result], value: count })),
   cep_source_dropped_total: ({ sources = [] }) => sources.map(({ source, dropped }) => ({ labels: [source], value: dropped })),
+  cep_dlq_events_total: ({ deadLetters = [] }) => deadLetters.map(({ connector, written }) => ({ labels: [connector], value: written })),
+  cep_dlq_dropped_total: ({ deadLetters = [] }) => deadLetters.map(({ connector, dropped }) => ({ labels: [connector], value: dropped })),
   cep_tap_total: byName(({ taps }) => taps),
   cep_state_bytes: single(({ stateBytes }) => stateBytes),
   cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),
@@ -99,14 +101,6 @@ function collectConnectors(registry: MetricRegistry, latest: () => RuntimeMetric
   registry.collect(
     'cep_connector_state',
     ofConnectors(({ state }) => breakerStates[state]),
-  );
-  registry.collect(
-    'cep_dlq_events_total',
-    ofConnectors(({ dlqEvents }) => dlqEvents),
-  );
-  registry.collect(
-    'cep_dlq_dropped_total',
-    ofConnectors(({ dlqDropped }) => dlqDropped),
   );
 }
 

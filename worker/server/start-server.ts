@@ -14,7 +14,7 @@ import type { Settings } from './routes/settings.ts';
 import { createServer, type Server } from './server.ts';
 import { type ClusterOptions, newClusterWorker } from './start-cluster-worker.ts';
 
-/** What a server is started with. Its flags of the command line have the same names, and are described there. */
+/** What a server is started with. */
 export interface StartServerOptions {
   /** Address to listen on. @default 127.0.0.1 */
   readonly bind?: string;

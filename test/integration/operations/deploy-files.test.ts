@@ -174,6 +174,17 @@ function describeChart(chart: ChartRenderer): void {
     expect([...settingsOf('x-coordinator'), ...settingsOf('x-worker')]).toEqual([]);
   });
 
+  it('hands on settings as text, also large numbers', () => {
+    const rendered = render(everything);
+    expect(rendered.env('x-coordinator')).toMatchObject({ CEP_LOGGING_LEVEL: 'debug', CEP_RATE_LIMIT: '1000000' });
+    expect(rendered.env('x-worker')).toMatchObject({
+      CEP_OTLP_ENDPOINT: 'http://otel:4318',
+      CEP_RATE_LIMIT: '12345678',
+      CEP_TRACE_RATIO: '0.25',
+      CEP_METRICS_AUTH: 'true',
+    });
+  });
+
   it('makes pods that the example for Prometheus finds, by jobs that the rules look at', () => {
     const rendered = render(key);
     const { scrape_configs: jobs } = parse(readFileSync(join(deploy, 'prometheus/kubernetes.yaml'), 'utf8'));

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"text/template"
 )
@@ -51,6 +52,8 @@ func functions(all *template.Template) template.FuncMap {
 		"fail":       func(message string) (string, error) { return "", errors.New(message) },
 		"quote":      func(value any) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
 		"toYaml":     toYaml,
+		"toJson":     toYaml,
+		"kindIs":     func(kind string, value any) bool { return reflect.ValueOf(value).Kind().String() == kind },
 		"nindent":    func(spaces int, text string) string { return "\n" + indented(spaces, text) },
 		"b64enc":     func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) },
 		"trunc":      func(length int, text string) string { return text[:min(length, len(text))] },

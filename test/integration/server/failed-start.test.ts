@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { type StartServerOptions, startServer } from '../../../worker/server/start-server.ts';
+import { CepError, type StartServerOptions, startServer } from '../../../worker/server/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cep-failed-start-'));
 const stateDir = join(folder, 'state');
@@ -40,15 +40,33 @@ describe('a server that cannot start', () => {
     ['its work directory is missing', { workDir: join(folder, 'none') }],
     ['a network of tenants is none', { tenantNetworks: ['nonsense'] }],
     ['a proxy is no address', { trustedProxies: ['nonsense'] }],
+    ['its log has no such level', { logging: { level: 'loud' as 'info', format: 'text', timestamps: true } }],
     ['its address is not of this machine', { bind: '192.0.2.1' }],
   ])('leaves nothing running when %s', async (_step, options) => {
     const before = kept();
     await expect(
       startServer({ ...working, metricsPort: 0, tracing: { endpoint: 'http://127.0.0.1:9', ratio: 1 }, ...options }),
-    ).rejects.toThrow();
+    ).rejects.toThrow(CepError);
     await vi.waitFor(() => expect(added(before)).toEqual([]));
     const second = await startServer(working);
     expect(await second.close()).toBe(true);
+  });
+
+  test.each([
+    ['tlsCert', 'tls'],
+    ['tls-key', 'tls'],
+    ['api-key', 'apiKey'],
+    ['workdir', 'workDir'],
+    ['checkpointInterval', 'checkpointIntervalMs'],
+    ['metrics', 'metricsPort'],
+    ['sateDir', 'stateDir'],
+  ])('is one that is given %s, for %s', async (name, meant) => {
+    const options = { ...working, [name]: 'x' } as StartServerOptions;
+    await expect(startServer(options)).rejects.toMatchObject({
+      code: 'config_error',
+      message: `a server has no option '${name}'`,
+      hint: `did you mean '${meant}'?`,
+    });
   });
 
   test.each(['port', 'metricsPort'] as const)('leaves nothing running when its %s is in use', async (name) => {

@@ -251,7 +251,7 @@ describe('cep server that cannot start', () => {
       ['--config', write('nokey.yaml', 'server:\n  api_key_file: none\n')],
       {},
       2,
-      /API key file 'none' not found/,
+      /API key file '\/.*\/none' not found/,
     ],
     [
       'a key file that is empty',
@@ -271,7 +271,13 @@ describe('cep server that cannot start', () => {
       /cannot be used/,
     ],
     ['a bad value of a flag', ['--port', 'many'], {}, 1, /--port: found the text 'many', expected an integer from 0 to 65535/],
-    ['a bad interval of a flag', ['--checkpoint-interval', 'often'], {}, 1, /--checkpoint-interval: expected seconds or a duration/],
+    [
+      'a bad interval of a flag',
+      ['--checkpoint-interval', 'often'],
+      {},
+      1,
+      /--checkpoint-interval: found the text 'often', expected seconds or a duration/,
+    ],
     ['a bad value of a variable', [], { CEP_RATE_LIMIT: 'fast' }, 3, /CEP_RATE_LIMIT: found the text 'fast'/],
     ['an unknown key of a file', ['--config', write('typo.yaml', 'server:\n  prot: 1\n')], {}, 3, /did you mean 'port'/],
     ['an origin that is none', ['--cors-origins', 'https://a.example,b.example'], {}, 1, /found 'b\.example', expected an origin/],

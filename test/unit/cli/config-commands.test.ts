@@ -1,8 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Cli } from 'clipanion';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../../cli/commands.ts';
+import type { CliContext } from '../../../cli/context.ts';
 import { generateConfig } from '../../../shared/config/generate.ts';
+import { configKeys } from '../../../shared/config/keys.ts';
 import { cep } from './cep.ts';
 
 let folder = '';
@@ -44,6 +48,21 @@ describe('cep config show', () => {
     });
     const { stdout } = await cep(['config', 'show', '--metrics', '--json']);
     expect(JSON.parse(stdout)['metrics.enabled']).toEqual({ value: true, origin: 'flag', where: '--metrics' });
+  });
+
+  it('takes no flag that is of no command', async () => {
+    const cli = new Cli<CliContext>();
+    for (const { load } of commands) cli.register(await load());
+    const others = cli.definitions().filter(({ path }) => !path.endsWith('config show'));
+    const taken = new Set(others.flatMap(({ options }) => options.flatMap(({ definition }) => definition.match(/--[\w-]+/g) ?? [])));
+    const flags = configKeys.flatMap((key) => ('flag' in key ? [key.flag] : []));
+    expect(flags.length).toBeGreaterThan(40);
+    expect(flags.filter((flag) => !taken.has(flag))).toEqual([]);
+  });
+
+  it.each(['--keep-backups', '--workers'])('takes %s, which a server reads', async (flag) => {
+    const { exitCode, stderr } = await cep(['server', flag, '0']);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${flag}: found the text '0', expected an integer of at least 1`)]);
   });
 
   it('writes warnings to standard error', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openSecretFiles } from '../../../cli/secret-files.ts';
 import { readCoordinatorSettings } from '../../../cli/serving/coordinator-settings.ts';
 import { readServerSettings } from '../../../cli/serving/server-settings.ts';
 import { resolveConfig } from '../../../shared/config/config.ts';
@@ -38,6 +39,18 @@ describe('a key that is required', () => {
     await writeFile(path, 'the-key-in-a-file\n', { mode: 0o600 });
     expect(await keysOf({ CEP_SERVER_API_KEY_FILE: path })).toEqual(both('the-key-in-a-file'));
     expect(await keysOf({}, `[server]\napi_key_file = "${path}"\n`)).toEqual(both('the-key-in-a-file'));
+    await rm(folder, { recursive: true });
+  });
+
+  it('is in a file that is relative to the one that names it, and that no program may read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cep-key-'));
+    await writeFile(join(folder, 'key'), 'the-key-in-a-file\n', { mode: 0o644 });
+    const text = '[server]\napi_key_file = "key"\n[client]\napi_key_file = "other"\n';
+    const config = resolveConfig({ file: parseConfig({ file: join(folder, 'cep.toml'), text, format: 'toml' }) });
+    const { apiKey, privateFiles } = await readServerSettings(config, undefined);
+    expect([apiKey, privateFiles]).toEqual(['the-key-in-a-file', [join(folder, 'key'), join(folder, 'other')]]);
+    expect((await readCoordinatorSettings(config)).apiKey).toBe('the-key-in-a-file');
+    expect(await openSecretFiles(config)).toEqual([{ file: join(folder, 'key'), mode: '644' }]);
     await rm(folder, { recursive: true });
   });
 

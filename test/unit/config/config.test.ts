@@ -67,6 +67,28 @@ describe('a setting', () => {
   });
 });
 
+describe('a setting that is a time', () => {
+  it.each(['client:\n  timeout: 5\n', 'client:\n  timeout: "5"\n', 'client: {timeout: 5.0}\n'])('is a number of seconds in %j', (text) => {
+    expect(resolveConfig({ file: file(text) }).get('client.timeout')).toBe('5');
+  });
+
+  it('is a text such as a duration anywhere', () => {
+    expect(resolveConfig({ file: file('client:\n  timeout: 500ms\n') }).get('client.timeout')).toBe('500ms');
+    expect(resolveConfig({ environment: { CEP_CHECKPOINT_INTERVAL: '0.5' } }).get('server.checkpoint_interval')).toBe('0.5');
+  });
+
+  it('is refused where it is read, whoever asks for it', () => {
+    expect(() => file('client:\n  timeout: -5\n')).toThrow(/found the number -5, expected seconds/);
+    for (const variable of ['CEP_TIMEOUT', 'CEP_CHECKPOINT_INTERVAL'])
+      expect(() => resolveConfig({ environment: { [variable]: 'abc' } })).toThrow(
+        expect.objectContaining({
+          code: 'config_error',
+          message: `${variable}: found the text 'abc', expected seconds or a duration such as 500ms, below 25 days`,
+        }),
+      );
+  });
+});
+
 describe('a bad setting', () => {
   it.each([
     ['9x', "CEP_SERVER_PORT: found the text '9x', expected an integer from 0 to 65535"],

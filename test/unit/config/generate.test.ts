@@ -72,7 +72,7 @@ describe('the generated files', () => {
         port: 9000
         # Address the server listens on.
         bind: "127.0.0.1"
-        # File that holds the key which requests must carry. Not set: authentication is off.
+        # File that holds the key which requests must carry; relative to the configuration file that names it. Not set: authentication is off.
         # api_key_file: "/etc/cep/api-key"
         # Names that requests may ask for the server by (\`Host\`), with commas between them; localhost and its own address always pass. Not set: any with a key, else this machine.
         # allowed_hosts: "cep.example.org"

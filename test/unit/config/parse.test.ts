@@ -123,6 +123,7 @@ describe('any value that fits its setting', () => {
   function fitting(key: ConfigKey): fc.Arbitrary<number | string | boolean> {
     if (key.type === 'boolean') return fc.boolean();
     if (key.type === 'string') return key.oneOf ? fc.constantFrom(...key.oneOf) : fc.string({ minLength: 1 });
+    if (key.type === 'interval') return fc.integer({ min: 1, max: 1_000 }).map((ms) => `${ms}ms`);
     return fc.integer({ min: key.min ?? 0, max: key.max ?? Number.MAX_SAFE_INTEGER });
   }
 });

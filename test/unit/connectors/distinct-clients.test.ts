@@ -34,6 +34,7 @@ it.each([
     pipelineId: 'p',
     environment,
     deadLetters: new MemoryDeadLetters(1),
+    onLetter: () => undefined,
     report: () => undefined,
     feed: async () => undefined,
     safe: async () => undefined,

@@ -60,6 +60,7 @@ beforeEach(async () => {
     pipelineId: 'p',
     environment: { console: () => undefined, door: new OutboundDoor(NetworkPolicy.everywhere) },
     deadLetters: new MemoryDeadLetters(100),
+    onLetter: () => undefined,
     report: () => undefined,
     feed,
     safe: () => Promise.resolve(),

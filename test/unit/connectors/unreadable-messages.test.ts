@@ -35,6 +35,7 @@ async function run(
     safe: async () => undefined,
     position: () => position,
     deadLetters: letters,
+    onLetter: () => undefined,
     report: () => undefined,
     onChange: () => undefined,
     redact: (text) => text,

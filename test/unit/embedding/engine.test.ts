@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compile, type Output, ProgramError } from '../../../worker/engine/index.ts';
+import { CepError, compile, type Input, type Output, ProgramError, type StartedProgram } from '../../../worker/engine/index.ts';
 
 const BREACH = `event LoginFailed:
     user: str
@@ -40,6 +40,89 @@ describe('a compiled program', () => {
     expect(second.take().map(({ stream }) => stream)).toEqual(['Breach', 'All']);
   });
 
+  type Step = { readonly push?: Input; readonly advance?: number };
+  const steps: readonly (readonly [string, string, readonly Step[]])[] = [
+    [
+      'a window',
+      'stream W = A.window(10s).aggregate(n: count(), t: max(timestamp)).emit(n: n)',
+      [
+        { push: { type: 'A', timestamp: 100_000 } },
+        { push: { type: 'A' } },
+        { push: { type: 'A', timestamp: 99_000 } },
+        { push: { type: 'A' } },
+      ],
+    ],
+    [
+      'an absence',
+      'stream Silence = Ping as p -> NOT Pong within 30s\n    .emit(host: p.host)',
+      [
+        { push: { type: 'Ping', fields: { host: 'a' } } },
+        { advance: 20_000 },
+        { push: { type: 'Ping', fields: { host: 'b' } } },
+        { advance: 60_000 },
+        { push: { type: 'Ping', fields: { host: 'c' } } },
+      ],
+    ],
+  ];
+
+  it.each(steps)('straight through equals snapshot and restore at every step: %s', (_, program, all) => {
+    const run = (isRestored: boolean): readonly Output[] => {
+      let engine = compile(program).start();
+      const outputs: Output[] = [];
+      for (const { push, advance } of all) {
+        if (push !== undefined) expect(engine.push(push)).toMatchObject({ accepted: true });
+        if (advance !== undefined) engine.advance(advance);
+        outputs.push(...engine.take());
+        if (!isRestored) continue;
+        const saved = JSON.parse(JSON.stringify(engine.snapshot()));
+        engine = compile(program).start();
+        engine.restore(saved);
+      }
+      engine.end();
+      return [...outputs, ...engine.take()];
+    };
+    expect(run(false).length).toBeGreaterThan(0);
+    expect(run(true)).toEqual(run(false));
+  });
+
+  it('goes on at the time of a snapshot of a version that did not name it', () => {
+    const first = compile(BREACH).start();
+    first.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 5_000 });
+    first.advance(7_000);
+    const { state, version } = first.snapshot();
+    const second = compile('stream S = A.emit(v: v)').start();
+    second.restore(JSON.parse(JSON.stringify({ state, version })));
+    second.push({ type: 'A' });
+    expect(second.take()).toMatchObject([{ timestamp: 7_000 }]);
+  });
+
+  it.each([null, undefined, 'state', [], {}, { version: 1, state: 5 }, { version: 1, state: null, time: 'x' }])(
+    'does not go on from %o, which is no snapshot',
+    (snapshot) => {
+      expect(() =>
+        compile(BREACH)
+          .start()
+          .restore(snapshot as never),
+      ).toThrow(expect.objectContaining({ code: 'checkpoint_corrupt' }));
+    },
+  );
+
+  const before: readonly (readonly [string, (engine: StartedProgram) => void])[] = [
+    ['an event', (engine) => engine.push({ type: 'LoginOk', fields: { user: 'ann' }, timestamp: 3_000 })],
+    ['a time', (engine) => engine.advance(3_000)],
+    ['the end', (engine) => engine.end()],
+    ['another state', (engine) => engine.restore(compile(BREACH).start().snapshot())],
+  ];
+
+  it.each(before)('does not go on from a snapshot behind %s', (_, act) => {
+    const [first, second] = [compile(BREACH).start(), compile(BREACH).start()];
+    first.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1_000 });
+    act(second);
+    const held = second.snapshot();
+    expect(() => second.restore(first.snapshot())).toThrow(expect.objectContaining({ code: 'validation_error' }));
+    expect(second.snapshot()).toEqual(held);
+  });
+
   it('says why nothing came', () => {
     const engine = compile(BREACH).start();
     engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1000 });
@@ -57,6 +140,46 @@ describe('a compiled program', () => {
     const deep = JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`);
     expect(engine.push({ type: 'B', fields: { deep } })).toMatchObject({ accepted: false });
     expect(engine.counters().eventsProcessed).toBe(1);
+  });
+
+  const wrong: readonly (readonly [string, unknown])[] = [
+    ['', null],
+    ['', 'A'],
+    ['type', {}],
+    ['type', { type: 5 }],
+    ['fields', { type: 'A', fields: null }],
+    ['fields', { type: 'A', fields: [1] }],
+    ['fields', { type: 'A', fields: new Map([['v', 1]]) }],
+    ...[Number.NaN, Number.POSITIVE_INFINITY, 1e300, null, '2026-01-31T10:00:00Z', new Date(0)].map(
+      (timestamp) => ['timestamp', { type: 'A', timestamp }] as const,
+    ),
+    ...[new Date(0), 1n, () => 1, Symbol('v'), Number.NaN, new Map(), { deep: [Number.POSITIVE_INFINITY] }].map(
+      (v) => ['v', { type: 'A', fields: { v } }] as const,
+    ),
+  ];
+
+  it.each(wrong)('refuses what no compiler has checked: a wrong %s in %o', (field, input) => {
+    const engine = compile('stream S = A.emit(v: v)').start();
+    engine.push({ type: 'A', timestamp: 7 });
+    expect(engine.push(input as Input)).toEqual({ accepted: false, field, message: expect.stringContaining('expected') });
+    expect(engine.counters()).toMatchObject({ eventsProcessed: 1, time: 7 });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1e300, '5' as unknown as number])('is not told that it is %s', (time) => {
+    const engine = compile('stream S = A.emit(v: v)').start();
+    expect(() => engine.advance(time)).toThrow(CepError);
+    engine.push({ type: 'A' });
+    expect(engine.take()).toMatchObject([{ timestamp: 0 }]);
+  });
+
+  it('takes objects of any class, and members that are undefined as null', () => {
+    const engine = compile('stream S = A.emit(v: v, w: w)').start();
+    class Point {
+      x = 1;
+    }
+    const fields = Object.assign(Object.create(null), { v: new Point(), w: undefined });
+    expect(engine.push({ type: 'A', fields })).toMatchObject({ accepted: true });
+    expect(engine.take()).toMatchObject([{ fields: { v: { x: 1 }, w: null } }]);
   });
 
   it('an event without a time has that of the one before, and one of its fields when they say it', () => {

@@ -913,6 +913,24 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('count dead letters on from a checkpoint, also of a version that did not tell those of sources apart', async () => {
+    const sinks = newSinks();
+    sinks.countSourceLetter('In');
+    sinks.takeDeadLetter({ id: '1', stream: 'S', event: { event_type: 'A', timestamp: 0, data: {} }, error: 'no number' });
+    await sinks.idle(5_000);
+    const saved = sinks.save();
+    expect(saved.letterCounts).toMatchObject({ bySink: [], others: 2 });
+    const after = newSinks();
+    after.countOn(saved);
+    after.countSourceLetter('In');
+    expect([after.dlqEvents, Object.fromEntries(after.lettersByConnector)]).toEqual([3, { on_error: 1, In: 2 }]);
+    const upgraded = newSinks();
+    upgraded.countOn({ ...saved, letterCounts: { bySink: [['Hook', 1]], others: 2 } });
+    upgraded.countSourceLetter('In');
+    expect([upgraded.dlqEvents, upgraded.save().letterCounts?.others]).toEqual([4, 3]);
+    for (const each of [sinks, after, upgraded]) await each.close();
+  });
+
   it('count how often their breaker has become each state', async () => {
     statuses = [500, 500, 204];
     const sinks = newSinks();

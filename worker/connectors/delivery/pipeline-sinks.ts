@@ -32,6 +32,8 @@ const PENDING_BYTES_MAX = 16 * 1_048_576;
 const PENDING_EVENTS_MAX = 10_000;
 /** How often it is looked whether everything is out, ms. */
 const IDLE_LOOK_MS = 10;
+/** What dead letters of rows that a stream could not evaluate name in a connector's place. */
+const LETTERS_OF_ROWS = 'on_error';
 /** How long to wait before a dead letter that cannot be written is tried again, ms. */
 const LETTER_RETRY_MS = 1_000;
 
@@ -106,7 +108,6 @@ export class PipelineSinks {
   #isWriting = false;
   #isClosed = false;
   #isHurried = false;
-  #lettersOfRows = 0;
   readonly #tallies = new SinkTallies();
   readonly #letterReports: LetterReports;
   readonly #replays: LetterReplays;
@@ -208,7 +209,7 @@ export class PipelineSinks {
     const { pipelineId } = this.#options;
     const common = {
       timestamp: new Date().toISOString(),
-      connector: 'on_error',
+      connector: LETTERS_OF_ROWS,
       pipeline_id: pipelineId,
       attempts: 0,
       code: 'evaluation_failed',
@@ -242,7 +243,7 @@ export class PipelineSinks {
       try {
         await deadLetters.add(letter);
         this.#letters.shift();
-        this.#lettersOfRows++;
+        this.#tallies.countUnsent(letter.connector);
         this.#letterReports.count(letter);
       } catch (error) {
         report({
@@ -280,7 +281,17 @@ export class PipelineSinks {
   }
 
   get dlqEvents(): number {
-    return this.#lettersOfRows + this.#tallies.deadLetters;
+    return this.#tallies.deadLetters;
+  }
+
+  /** By connector, those of sources included; of each sink that there is, and of rows, there is a number from the start. */
+  get lettersByConnector(): Map<string, number> {
+    return this.#tallies.lettersOf([LETTERS_OF_ROWS, ...this.#queues.map(({ name }) => name)]);
+  }
+
+  /** A source wrote a dead letter. */
+  countSourceLetter(connector: string): void {
+    this.#tallies.countUnsent(connector);
   }
 
   status(): readonly SinkStatus[] {
@@ -319,9 +330,12 @@ export class PipelineSinks {
     // Those that leave come first: whoever loads them keeps the last of a name.
     const ledgers = this.#queues.map((queue) => [queue.name, queue.saveLedger()] as const);
     const kept = ledgers.flatMap(([name, ledger]) => (ledger === undefined ? [] : [[name, ledger] as const]));
-    const { bySink, others } = this.#tallies.saveLetters();
-    const letterCounts = { bySink, others: others + this.#lettersOfRows };
-    return { sinks, letters: [...this.#letters], letterCounts, ...(kept.length === 0 ? {} : { ledgers: kept }) };
+    return {
+      sinks,
+      letters: [...this.#letters],
+      letterCounts: this.#tallies.saveLetters(),
+      ...(kept.length === 0 ? {} : { ledgers: kept }),
+    };
   }
 
   /** Goes on counting dead letters from where a checkpoint stands. */

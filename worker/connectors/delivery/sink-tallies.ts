@@ -16,6 +16,8 @@ export function newSinkTally(): SinkTally {
 export interface SavedLetterCounts {
   readonly bySink: readonly (readonly [sink: string, deadLetters: number])[];
   readonly others: number;
+  /** Those of the others that no sink was to get, by what they came of; absent in those of earlier versions. */
+  readonly unsent?: readonly (readonly [connector: string, deadLetters: number])[];
 }
 
 /** Names remembered whose sinks are gone: alerts may go to ever new servers. */
@@ -24,6 +26,8 @@ const REMEMBERED_MAX = 1_000;
 /** Tallies by the name of the sink, which outlive it: a connector that is declared anew counts on. */
 export class SinkTallies {
   readonly #tallies = new Map<string, SinkTally>();
+  /** Dead letters that no sink was to get: of sources, and of rows that a stream could not evaluate. */
+  readonly #unsent = new Map<string, number>();
   #forgottenLetters = 0;
 
   of(name: string): SinkTally {
@@ -36,18 +40,36 @@ export class SinkTallies {
 
   /** Of all names there were. */
   get deadLetters(): number {
-    return Array.from(this.#tallies.values()).reduce((sum, { deadLetters }) => sum + deadLetters, this.#forgottenLetters);
+    const bySink = Array.from(this.#tallies.values()).reduce((sum, { deadLetters }) => sum + deadLetters, this.#forgottenLetters);
+    return Array.from(this.#unsent.values()).reduce((sum, unsent) => sum + unsent, bySink);
   }
 
-  /** Those of each name, and of names that are forgotten. */
+  /** Of these, and of all that no sink was to get. A connector may be a sink and a source. */
+  lettersOf(names: readonly string[]): Map<string, number> {
+    const all = [...names, ...this.#unsent.keys()];
+    return new Map(all.map((name) => [name, (this.#tallies.get(name)?.deadLetters ?? 0) + (this.#unsent.get(name) ?? 0)]));
+  }
+
+  countUnsent(connector: string): void {
+    this.#unsent.set(connector, (this.#unsent.get(connector) ?? 0) + 1);
+    if (this.#unsent.size <= REMEMBERED_MAX) return;
+    const [[oldest, letters] = ['', 0]] = this.#unsent;
+    this.#forgottenLetters += letters;
+    this.#unsent.delete(oldest);
+  }
+
+  /** Those of each name, and of all others. */
   saveLetters(): SavedLetterCounts {
     const counted = Array.from(this.#tallies, ([name, { deadLetters }]) => [name, deadLetters] as const);
-    return { bySink: counted.filter(([, deadLetters]) => deadLetters > 0), others: this.#forgottenLetters };
+    const bySink = counted.filter(([, deadLetters]) => deadLetters > 0);
+    const unsent = [...this.#unsent];
+    return { bySink, others: unsent.reduce((sum, [, letters]) => sum + letters, this.#forgottenLetters), unsent };
   }
 
-  loadLetters({ bySink, others }: SavedLetterCounts): void {
+  loadLetters({ bySink, others, unsent = [] }: SavedLetterCounts): void {
     for (const [name, deadLetters] of bySink) this.of(name).deadLetters = deadLetters;
-    this.#forgottenLetters = others;
+    for (const [name, letters] of unsent) this.#unsent.set(name, letters);
+    this.#forgottenLetters = unsent.reduce((left, [, letters]) => left - letters, others);
   }
 
   /** Keeps those of these names, and of the others the newest. */

@@ -28,6 +28,7 @@ export interface PipelineSourcesOptions {
   readonly pipelineId: string;
   readonly environment: ConnectorEnvironment;
   readonly deadLetters: DeadLetters;
+  readonly onLetter: SourceRunnerOptions['onLetter'];
   readonly report: SourceRunnerOptions['report'];
   readonly feed: SourceRunnerOptions['feed'];
   readonly safe: SourceRunnerOptions['safe'];
@@ -130,10 +131,10 @@ export class PipelineSources {
   }
 
   #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {
-    const { pipelineId, deadLetters, report, feed, safe, position, onChange } = this.#options;
+    const { pipelineId, deadLetters, onLetter, report, feed, safe, position, onChange } = this.#options;
     const redact = redactorOf(settings);
     const replica = isDivided(settings) ? undefined : this.#options.replica?.();
-    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, report, onChange, redact, replica };
+    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, onLetter, report, onChange, redact, replica };
     return new SourceRunner({ ...common, position: () => position(id) });
   }
 

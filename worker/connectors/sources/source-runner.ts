@@ -43,6 +43,8 @@ export interface SourceRunnerOptions {
   readonly safe: () => Promise<void>;
   readonly position: () => SourcePosition | null;
   readonly deadLetters: DeadLetters;
+  /** A message that is no event has become a dead letter. */
+  readonly onLetter: (connector: string) => void;
   readonly report: (report: {
     readonly level: 'info' | 'warn' | 'error';
     readonly message: string;
@@ -266,6 +268,7 @@ export class SourceRunner {
       try {
         await deadLetters.add(letter);
         this.#unreadable++;
+        this.#options.onLetter(letter.connector);
         this.#letterReports.count(letter);
         return true;
       } catch (error) {

@@ -1,6 +1,5 @@
-import { EvaluationError } from '../../../shared/events/evaluation-error.ts';
-import type { Fields, InputEvent, OutputEvent } from '../../../shared/events/event.ts';
-import { fromJson } from '../../../shared/events/text.ts';
+import { CepError } from '../../../shared/errors/error.ts';
+import type { InputEvent, OutputEvent } from '../../../shared/events/event.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { createEngine } from '../create-engine.ts';
 import type {
@@ -16,6 +15,7 @@ import type {
 } from '../engine.ts';
 import type { Explanation } from '../trace/explanation.ts';
 import { fieldsToObject, type JsonFields } from './json-value.ts';
+import { type Input, inputProblem, readFields, requireTime } from './read-input.ts';
 
 export interface StartOptions {
   /** Takes each alert as it comes; without it alerts wait for `take`. */
@@ -34,15 +34,6 @@ export interface StartOptions {
   readonly strictEvents?: boolean;
 }
 
-/** An event as an embedding program has it. */
-export interface Input {
-  readonly type: string;
-  /** Values as `JSON.parse` gives them. */
-  readonly fields?: JsonFields;
-  /** When it happened, epoch ms. @default what its fields say, else the time of the event before, 0 at first */
-  readonly timestamp?: number;
-}
-
 /** An alert. */
 export interface Output {
   readonly stream: string;
@@ -51,6 +42,12 @@ export interface Output {
   /** Event time, epoch ms. */
   readonly timestamp: number;
   readonly fields: JsonFields;
+}
+
+/** Everything a program remembers. */
+export interface ProgramSnapshot extends EngineSnapshot {
+  /** The time of the event before; absent in those of earlier versions. */
+  readonly time?: number;
 }
 
 /** What became of an event: taken, with what it should have had; or refused, and then it changed nothing. */
@@ -68,6 +65,8 @@ export class StartedProgram {
   readonly #engine: Engine;
   #outputs: Output[] = [];
   #time = 0;
+  /** Nothing has happened yet that a restored state would mix with. */
+  #isNew = true;
 
   constructor(plan: Plan, options: StartOptions) {
     this.#plan = plan;
@@ -87,18 +86,17 @@ export class StartedProgram {
     };
   }
 
-  push({ type, fields = {}, timestamp }: Input): PushResult {
-    let read: Fields;
-    try {
-      read = new Map(Object.entries(fields).map(([name, value]) => [name, fromJson(value)]));
-    } catch (error) {
-      if (!(error instanceof EvaluationError)) throw error;
-      return { accepted: false, field: '', message: error.message };
-    }
+  push(input: Input): PushResult {
+    const problem = inputProblem(input);
+    if (problem !== undefined) return { accepted: false, ...problem };
+    const { type, fields = {}, timestamp } = input;
+    const read = readFields(fields);
+    if ('message' in read) return { accepted: false, ...read };
     const event: InputEvent = { type, fields: read, fallbackTime: this.#time, ...(timestamp === undefined ? {} : { timestamp }) };
     const pushed = this.#engine.push(event);
     if (pushed.status === 'invalid') return { accepted: false, field: pushed.field, message: pushed.message };
     this.#time = pushed.time;
+    this.#isNew = false;
     return { accepted: true, incomplete: pushed.incomplete };
   }
 
@@ -109,14 +107,20 @@ export class StartedProgram {
     return taken;
   }
 
-  /** Time has come to `timestamp` (epoch ms) without an event: windows close, absences match. Never goes back. */
+  /**
+   * Time has come to `timestamp` (epoch ms) without an event: windows close, absences match. Never goes back. @throws CepError when
+   * it is no time
+   */
   advance(timestamp: number): void {
+    requireTime(timestamp, 'validation_error');
+    this.#isNew = false;
     for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
     this.#time = Math.max(this.#time, timestamp);
   }
 
   /** The input has ended: open windows close, absences match. Nothing may be pushed behind it. */
   end(): void {
+    this.#isNew = false;
     this.#engine.end();
   }
 
@@ -126,16 +130,35 @@ export class StartedProgram {
   }
 
   /** Everything the program remembers, JSON-safe; for `restore`. */
-  snapshot(): EngineSnapshot {
-    return this.#engine.snapshot();
+  snapshot(): ProgramSnapshot {
+    const [snapshot, time] = [this.#engine.snapshot(), this.#time];
+    return {
+      version: snapshot.version,
+      time,
+      get state() {
+        return snapshot.state; // Made when it is read.
+      },
+    };
   }
 
   /**
-   * Goes on where a snapshot was taken, in a program to which nothing was pushed yet; also in one that has changed since, whose
-   * streams keep what still fits. Says by stream what was kept and what begins anew. @throws CepError when it is no snapshot
+   * Goes on where a snapshot was taken, in a program that was just started; also in one that has changed since, whose streams keep
+   * what still fits. Says by stream what was kept and what begins anew. @throws CepError when it is no snapshot, and the program is
+   * of no use then, or when something was pushed or restored before, and nothing has changed then
    */
-  restore(snapshot: EngineSnapshot): RestoreReport {
-    return this.#engine.restore(snapshot);
+  restore(snapshot: ProgramSnapshot): RestoreReport {
+    if (!this.#isNew)
+      throw new CepError('validation_error', 'this program has run: two states cannot be mixed', {
+        hint: 'start another one to restore into',
+      });
+    if (typeof snapshot !== 'object' || snapshot === null)
+      throw new CepError('checkpoint_corrupt', 'this is no snapshot', { hint: 'restore exactly what `snapshot` gave' });
+    this.#isNew = false;
+    const { time } = snapshot;
+    if (time !== undefined) requireTime(time, 'checkpoint_corrupt');
+    const report = this.#engine.restore(snapshot);
+    this.#time = time ?? this.#engine.counters().time ?? 0;
+    return report;
   }
 
   /** Why a stream gave what it gave, or nothing. `key`: its partition key as text. @throws CepError when there is no such stream */

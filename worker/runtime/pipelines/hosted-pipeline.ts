@@ -142,6 +142,7 @@ export class HostedPipeline implements IntakeOwner {
       pipelineId,
       environment: environmentOf(tenantId),
       deadLetters: deadLetters.of(tenantId),
+      onLetter: (connector) => sinks.countSourceLetter(connector),
       report,
       feed: (feed) => this.#feed(feed),
       safe: async () => placing?.safe(),
@@ -609,7 +610,16 @@ export class HostedPipeline implements IntakeOwner {
       checkpointAgeSeconds: this.isRunning ? this.#saver.ageSeconds : null,
       lookups: this.#lookups.counts,
       sources: this.#sources.status().map(({ id, dropped }) => ({ source: id, dropped })),
+      deadLetters: this.#lettersByConnector(),
     };
+  }
+
+  /** Of each connector there is a number from the start, so that the first step is seen. */
+  #lettersByConnector(): NonNullable<PipelineScrape['deadLetters']> {
+    const { dropped } = this.#context.deadLetters.of(this.tenantId);
+    const none = this.#sources.status().map(({ connector }) => [connector, 0] as const);
+    const written = new Map([...none, ...this.#sinks.lettersByConnector]);
+    return Array.from(written, ([connector, count]) => ({ connector, written: count, dropped: dropped.of(this.id, connector) }));
   }
 }
 

@@ -62,7 +62,7 @@ describe('which server a client command asks', () => {
     [['--server', 'ftp://x'], 1, "expected a URL such as http://127.0.0.1:9000, found 'ftp://x'"],
     [['--server', 'http://user:secret@x'], 1, 'a URL holds no key'],
     [['--server', 'http://x/?y'], 1, 'without a query'],
-    [['--timeout', 'long'], 1, "--timeout: expected seconds or a duration such as 500ms, below 25 days, found 'long'"],
+    [['--timeout', 'long'], 1, "--timeout: found the text 'long', expected seconds or a duration such as 500ms, below 25 days"],
     [['--api-key', 'two words'], 1, '--api-key: the key has blanks'],
     [['--api-key-file', 'none'], 2, "API key file 'none' not found"],
     [['--tls-ca', 'none'], 2, "TLS authority 'none' not found"],

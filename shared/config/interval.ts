@@ -1,4 +1,4 @@
-import { parseDuration } from '../shared/events/text.ts';
+import { parseDuration } from '../events/time-text.ts';
 
 /** Timers take less than 2^31 ms. */
 const INTERVAL_MS_MAX = 2 ** 31 - 1;
@@ -9,7 +9,10 @@ export function readInterval(text: string): number | undefined {
   return ms !== undefined && ms > 0 && ms <= INTERVAL_MS_MAX ? ms : undefined;
 }
 
+/** What an interval is, for who gave none. */
+export const INTERVAL = 'seconds or a duration such as 500ms, below 25 days';
+
 /** What is said of a text that is no interval. */
 export function intervalProblem(where: string, text: string): string {
-  return `${where}: expected seconds or a duration such as 500ms, below 25 days, found '${text}'`;
+  return `${where}: expected ${INTERVAL}, found '${text}'`;
 }
