@@ -19,6 +19,8 @@ export interface ExplainedRunOptions {
   readonly timeField: string | undefined;
   /** Incomplete events are invalid. */
   readonly strict: boolean;
+  /** The key that will be asked for. */
+  readonly key?: string | undefined;
   /** Event time up to which events run, epoch ms. @default the end of the file */
   readonly until?: number;
   /** The first so many events run. @default all */
@@ -49,12 +51,12 @@ export class ExplainedRun {
   }
 
   private constructor(options: ExplainedRunOptions) {
-    const { plan, strict } = options;
+    const { plan, strict, key } = options;
     this.#options = options;
     this.#schemas = new EventSchemas(plan.events);
     this.#read = readTypesOf(plan);
     this.problems = new EventProblems('', () => undefined);
-    this.engine = createEngine(plan, silentHost, { explain: true, strictEvents: strict });
+    this.engine = createEngine(plan, silentHost, { explain: true, explainKey: key, strictEvents: strict });
   }
 
   get events(): number {

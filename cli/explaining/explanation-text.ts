@@ -89,6 +89,7 @@ class ExplanationText {
       `    ${visible(step.step)}${closureText(step)}${deadlineText(step)}`,
       ...shown.map((candidate) => `      ${this.#candidate(candidate, step.isAbsence)}`),
       ...(hidden > 0 ? [`      and ${hidden} more that did not fit`] : []),
+      ...forgottenLines(step),
     ];
   }
 
@@ -145,6 +146,12 @@ class ExplanationText {
     const when = time === null ? 'at a time that is not kept' : timeText(time);
     return `${this.#colors.dim(when)} ${eventText(type, fields, this.#colors)}`;
   }
+}
+
+/** A server of an earlier build does not say it. */
+function forgottenLines({ forgotten = 0 }: Partial<WaitingStep>): readonly string[] {
+  if (forgotten === 0) return [];
+  return [`      and ${forgotten ?? 'others'}${forgotten === null ? '' : ' more'} that are no longer remembered`];
 }
 
 function progressText({ stepsTaken, steps }: RunExplanation): string {

@@ -46,6 +46,8 @@ export interface ProgramOptions {
   readonly backend: ExpressionBackend;
   readonly strictEvents: boolean;
   readonly explain: boolean;
+  /** The key that explanations do not forget. */
+  readonly explainKey: string | null;
   readonly causes: boolean;
   /** The program as generated code, as far as it has a form there. */
   readonly fused: FusedProgram | null;
@@ -89,7 +91,7 @@ export class ProgramEngine implements Engine {
   #lateOrder = 0;
   readonly #unreadTypes = new UnreadTypes();
 
-  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, causes, fused }: ProgramOptions) {
+  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, explainKey, causes, fused }: ProgramOptions) {
     this.#causes = causes ? new CauseRecorder(plan) : null;
     this.#fused = fused;
     this.#host = host;
@@ -112,7 +114,7 @@ export class ProgramEngine implements Engine {
       step: () => this.#step(),
       settle: () => this.#settle(),
     };
-    const runtime = this.#runtime(plan, explain);
+    const runtime = this.#runtime(plan, { isExplained: explain, explainedKey: explainKey });
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
     this.#scheduler = new StreamScheduler(this.#timed.map(({ clock }) => clock));
@@ -180,14 +182,14 @@ export class ProgramEngine implements Engine {
     };
   }
 
-  #runtime(plan: Plan, isExplained: boolean): ProgramRuntime {
+  #runtime(plan: Plan, explained: Pick<ProgramRuntime, 'isExplained' | 'explainedKey'>): ProgramRuntime {
     return {
       host: this.#host,
       backend: this.#backend,
       time: this.#time,
       queue: this.#queue,
       conditions: new ConditionReaders(plan, () => this.#backend.saveGlobals()),
-      isExplained,
+      ...explained,
       effects: this.#effects,
       settle: () => this.#settleAll(),
       releaseWatermark: (hold, time) => {

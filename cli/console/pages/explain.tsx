@@ -155,7 +155,7 @@ function RunPart({ of: run }: { readonly of: Run }) {
 function Steps({ of: steps }: { readonly of: readonly WaitingStep[] }) {
   return (
     <ul class="steps">
-      {steps.map(({ step, is_absence: isAbsence, closure, deadline, left_ms: left, candidates }) => (
+      {steps.map(({ step, is_absence: isAbsence, closure, deadline, left_ms: left, candidates, forgotten = 0 }) => (
         <li key={step}>
           <code>{step}</code>{' '}
           {closure !== null && (
@@ -170,6 +170,9 @@ function Steps({ of: steps }: { readonly of: readonly WaitingStep[] }) {
             </span>
           )}
           <Candidates of={candidates} />
+          {forgotten !== 0 && (
+            <span class="quiet">and {forgotten === null ? 'others' : `${countText(forgotten)} more`} that are no longer remembered</span>
+          )}
         </li>
       ))}
     </ul>

@@ -48,6 +48,8 @@ export interface WaitingStep {
   readonly deadline: number | null;
   readonly left_ms: number | null;
   readonly candidates: readonly Candidate[];
+  /** Absent from a worker of an earlier build. */
+  readonly forgotten?: number | null;
 }
 
 export interface Run {

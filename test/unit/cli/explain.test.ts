@@ -73,8 +73,8 @@ describe('cep explain of a pattern', () => {
           a = @0s Open { sym: "X", v: 50, v2: 1 }
         waits for
           Price where sym == a.sym and v > a.v as b, until @1m, 51s left
-            @9s Price { sym: "Y", v: 90 } did not fit: sym ("Y") == a.sym ("X")
             @5s Price { sym: "X", v: 40 } did not fit: v (40) > a.v (50)
+            @9s Price { sym: "Y", v: 90 } did not fit: sym ("Y") == a.sym ("X")
             @9s Price { sym: "Z", v: 10 } did not fit: sym ("Z") == a.sym ("X")
             and 1 more that did not fit
       "
@@ -386,6 +386,7 @@ describe('cep explain', () => {
                 ],
                 "closure": null,
                 "deadline": 60000,
+                "forgotten": 0,
                 "is_absence": false,
                 "left_ms": 55000,
                 "step": "Price where sym == a.sym and v > a.v as b",

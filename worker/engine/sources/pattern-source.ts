@@ -26,6 +26,7 @@ export class PatternSource implements Source {
     this.#origins = [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
     const watch = watchOf(plan, options, {
       received: () => this.#matcher.received,
+      active: () => this.#matcher.activeRuns,
       inspect: () => this.#matcher.inspect(),
     });
     const emit = (match: Row): void => {

@@ -6,7 +6,7 @@ import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
 import { explainJoin } from './explain-join.ts';
 import { explainPattern } from './explain-pattern.ts';
-import { type ExplainRecorder, firstRowOf, type RecordedAttempt } from './explain-recorder.ts';
+import { type ExplainRecorder, firstRowOf, type RecordedAttempt, recorderLimits } from './explain-recorder.ts';
 import type { Attempt, Explanation, WindowExplanation } from './explanation.ts';
 import type { PatternView } from './pattern-view.ts';
 import type { JoinView } from './views.ts';
@@ -113,12 +113,16 @@ function nothingToSay(evidence: StreamEvidence, asked: string | null): string | 
   if (!isKeyed) return `${plan.name} has no partition: leave the key out`;
   const known = knownKeys(evidence);
   if (known.includes(asked)) return null;
-  // Where events are not recorded, one may have come and be done with.
-  const what =
-    evidence.recorder.keys.length > 0
-      ? `no event with key ${JSON.stringify(asked)} came`
-      : `nothing is held of key ${JSON.stringify(asked)}`;
+  const what = unknownKeyText(evidence.recorder, asked);
   return known.length === 0 ? what : `${what}; ${knownKeysText(asked, known)}`;
+}
+
+function unknownKeyText(recorder: ExplainRecorder, asked: string): string {
+  const key = JSON.stringify(asked);
+  // Where events are not recorded, one may have come and be done with.
+  if (recorder.keys.length === 0) return `nothing is held of key ${key}`;
+  if (!recorder.hasForgotten) return `no event with key ${key} came`;
+  return `no event with key ${key} is remembered: only the last ${recorderLimits.keysMax.toLocaleString('en-US')} keys are`;
 }
 
 function nothingCame({ plan, streamName }: StreamEvidence): string {

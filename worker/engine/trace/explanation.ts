@@ -78,6 +78,8 @@ export interface WaitingStep {
   readonly leftMs: number | null;
   /** Events that came for it and did not fit, nearest first. Only recorded with `explain`. */
   readonly candidates: readonly Candidate[];
+  /** Events that came for it besides and are no longer remembered; null = some, it is not known how many. */
+  readonly forgotten: number | null;
 }
 
 export interface Candidate {

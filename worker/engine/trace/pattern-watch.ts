@@ -6,14 +6,19 @@ import { relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
 import { judge } from './condition.ts';
 import { keyIn } from './deciding-values.ts';
-import type { EndedRun } from './explain-recorder.ts';
+import { keyOfRun } from './explain-pattern.ts';
+import { anyIsAsNear, type EndedRun, type ExplainRecorder, type Nearness } from './explain-recorder.ts';
+import { nearnessTo } from './nearness.ts';
 import type { PatternView } from './pattern-view.ts';
+import { furthestOf } from './progress.ts';
 import { refusalsOf } from './refusals.ts';
 
 /** What a pattern shows while it is watched. */
 interface WatchedPattern {
   /** How many rows it has received. */
   received(): number;
+  /** How many runs are open. */
+  active(): number;
   inspect(): PatternView;
 }
 
@@ -24,6 +29,8 @@ interface AtWork {
   readonly row: Row;
   readonly watches: readonly number[];
 }
+
+const RUNS_COMPARED_MAX = 1_000;
 
 /** Null when nobody looks on. */
 export function watchOf(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern): PatternWatch | null {
@@ -54,13 +61,22 @@ export class PatternWatch {
     this.#tellRefusals(row, origin);
     const watches = relevanceOf(this.#plan, origin)?.watches ?? [];
     const slots = watches.filter((id) => id < this.#plan.steps.length);
-    this.#options.recorder?.came(row, this.#pattern.received() + 1, slots);
+    this.#options.recorder?.came(row, this.#pattern.received() + 1, slots, (slot, key) => this.#nearness(slot, key));
     this.#atWork = { row, watches };
     try {
       work();
     } finally {
       this.#atWork = null;
     }
+  }
+
+  /** By the run of a key that has come furthest; among very many runs it is not looked for. */
+  #nearness(slot: number, key: string): Nearness {
+    const { recorder, conditions } = this.#options;
+    if (this.#pattern.active() > RUNS_COMPARED_MAX) return anyIsAsNear;
+    const { runs, first } = this.#pattern.inspect();
+    const run = furthestOf(runs.filter((one) => keyOfRun(one, recorder as ExplainRecorder) === key));
+    return nearnessTo(this.#plan, { slot, run, first }, conditions);
   }
 
   /** Says why steps refuse the row that wait for one of its kind. */

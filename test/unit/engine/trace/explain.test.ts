@@ -342,8 +342,64 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
   it('remembers the last 1,000 keys', () => {
     const many = Array.from({ length: 1_500 }, (_, i): Event => ['A', i, { k: i }]);
     const { engine } = run('stream S = A.partition_by(k).where(k < 0).limit(1)\n', many);
-    expect(engine.explain('S', '499').nothing).toMatch(/^no event with key "499" came/);
+    expect(engine.explain('S', '499').nothing).toMatch(
+      /^no event with key "499" is remembered: only the last 1,000 keys are; the nearest: /,
+    );
     expect(engine.explain('S', '500').nothing).toBeNull();
+  });
+
+  it('does not forget the key that is asked for, where it is known beforehand', () => {
+    const many = Array.from({ length: 1_500 }, (_, i): Event => ['A', i, { k: i }]);
+    const { engine } = run('stream S = A.partition_by(k).where(k < 0).limit(1)\n', many, { explain: true, explainKey: '7' });
+    expect(engine.explain('S', '7').attempts[0]?.decisions).toMatchObject([{ verdict: 'BLOCK', why: 'k (7) < 0' }]);
+    expect(engine.explain('S', '8').nothing).toMatch(/^no event with key "8" is remembered/);
+  });
+
+  it('keeps of many events for a step those that came nearest, and counts the others', () => {
+    const others = Array.from({ length: 100 }, (_, i): Event => ['Pay', 10 + i, { id: `x${i}`, amt: 50 }]);
+    const program = 'stream S = Order as o -> Pay where id == o.id and amt > 5 and amt >= o.amt as p within 10m\n';
+    const order: Event = ['Order', 0, { id: '1', amt: 60 }];
+    const near: Event = ['Pay', 1, { id: '1', amt: 9 }];
+    const step = (...events: readonly Event[]): unknown => {
+      const [waiting] = run(program, events).engine.explain('S').pattern?.furthest?.waitsFor ?? [];
+      return [waiting?.candidates[0]?.problem, (waiting?.candidates.length ?? 0) + (waiting?.forgotten ?? -1), waiting?.forgotten === 0];
+    };
+    expect(step(order, near, ...others)).toEqual(['amt (9) >= o.amt (60)', 101, false]);
+    expect(step(order, near, ...others.slice(0, 20))).toEqual(['amt (9) >= o.amt (60)', 21, true]);
+    expect(step(['Order', 0, { id: '0', amt: 1 }], ...others, order, near)).toEqual(['id ("1") == o.id ("0")', 101, false]);
+  });
+
+  it('counts no event as forgotten that came before the last one of the run', () => {
+    const program = 'stream S = A as a -> B where v > 5 as b -> B where v > 9 as c\n';
+    const misses = Array.from({ length: 100 }, (_, i): Event => ['B', 1 + i, { v: 1 }]);
+    const { engine } = run(program, [['A', 0], ...misses, ['B', 200, { v: 7 }], ['B', 201, { v: 2 }]]);
+    const [step] = engine.explain('S').pattern?.furthest?.waitsFor ?? [];
+    expect([step?.candidates.length, step?.forgotten]).toEqual([1, 0]);
+  });
+
+  it('names a key that is null, and tells those with a null in them apart', () => {
+    const program = 'stream S = A as a -> B where n > a.n as b .partition_by(u, d)\n';
+    const { engine } = run(program, [
+      ['A', 0, { u: 'ann', d: null, n: 5 }],
+      ['B', 1, { u: 'bob', d: null, n: 9 }],
+      ['B', 2, { u: 'ann', d: null, n: 3 }],
+      ['B', 3, { u: 'ann', d: 'null', n: 2 }],
+    ]);
+    expect(waits({ engine } as EngineRun, 'S', 'ann, null')).toEqual([['B where n > a.n as b', null, ['n (3) > a.n (5)']]]);
+    expect(engine.explain('S', 'ann, "null"').nothing).toBeNull();
+    expect(engine.explain('S', 'eve').nothing).toContain('known: "ann, null", "bob, null", "ann, \\"null\\""');
+    const single = run('stream S = A.partition_by(k).where(n > 1).window(3).aggregate(c: count())\n', [['A', 0, { k: null, n: 1 }]]);
+    expect(single.engine.explain('S', 'null').attempts[0]?.decisions[0]?.verdict).toBe('BLOCK');
+  });
+
+  it('takes a key that a later operator makes for unknown until it is made', () => {
+    const program = 'stream S = A.where(n > 1).select(k: x, n: n).partition_by(k).window(3).aggregate(c: count())\n';
+    const { engine } = run(program, [
+      ['A', 0, { x: 'ann', n: 2 }],
+      ['A', 1, { x: 'bob', n: 1 }],
+    ]);
+    expect(engine.explain('S', 'eve').nothing).toContain('known: "ann", ""');
+    expect(engine.explain('S', 'ann').attempts).toHaveLength(1);
   });
 
   it('does not say of a key that nothing came, where it did not record what comes', () => {

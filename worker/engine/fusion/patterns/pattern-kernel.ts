@@ -79,7 +79,8 @@ export class PatternKernel implements Source, Kernel {
     this.#form = form;
     this.#environment = environment;
     this.#next = next;
-    this.#watch = form.isWatched ? watchOf(form.plan, options, { received: () => this.received, inspect: () => this.inspect() }) : null;
+    const watched = { received: () => this.received, active: () => this.runsActive(), inspect: () => this.inspect() };
+    this.#watch = form.isWatched ? watchOf(form.plan, options, watched) : null;
     this.#savedState = patternState(form.automaton.space);
     this.#order = new EventOrder(environment, {
       receive: (row, lane) => this.#at(row.time, () => this.#take(row, lane)),
