@@ -63,7 +63,7 @@ class ExplanationText {
     return parts.join(' | ');
   }
 
-  #pattern({ openRuns, furthest, begins, ended }: PatternExplanation): readonly string[] {
+  #pattern({ openRuns, furthest, begins, ended, endedLast }: PatternExplanation): readonly string[] {
     const lines: string[] = [];
     if (furthest === null) lines.push('  no run is open; one begins with', ...begins.flatMap((step) => this.#step(step)));
     else {
@@ -71,7 +71,10 @@ class ExplanationText {
       lines.push(`  ${which}: ${progressText(furthest)}`, ...this.#run(furthest));
     }
     if (ended === null) return lines;
-    return [...lines, this.#end(ended), ...(furthest === null ? this.#run(ended, 'waited') : [])];
+    const told = furthest === null ? this.#run(ended, 'waited') : [];
+    // A server of an earlier build has no `endedLast`.
+    if (endedLast == null) return [...lines, this.#end('last run that ended', ended), ...told];
+    return [...lines, this.#end('furthest run that ended', ended), ...told, this.#end('last run that ended', endedLast)];
   }
 
   #run({ held, waitsFor }: RunExplanation, verb = 'waits'): readonly string[] {
@@ -97,9 +100,9 @@ class ExplanationText {
     return `${this.#event(event)} ${isAbsence ? 'was no such event' : 'did not fit'}: ${this.#colors.red(visible(problem))}`;
   }
 
-  #end(ended: EndedRunExplanation): string {
+  #end(which: string, ended: EndedRunExplanation): string {
     const by = ended.event === null ? '' : `, by ${this.#event(ended.event)}`;
-    return `  last run that ended: ${progressText(ended)}, at ${timeText(ended.time)}: ${visible(ended.reason)}${by}`;
+    return `  ${which}: ${progressText(ended)}, at ${timeText(ended.time)}: ${visible(ended.reason)}${by}`;
   }
 
   #join({ sides, problems }: JoinExplanation): readonly string[] {

@@ -112,7 +112,11 @@ function Answer({ path, stream, partition }: AnswerProps) {
   );
 }
 
-function Pattern({ of: { open_runs: open, furthest, begins, ended } }: { readonly of: NonNullable<Explanation['pattern']> }) {
+function Pattern({
+  of: { open_runs: open, furthest, begins, ended, ended_last: last = null },
+}: {
+  readonly of: NonNullable<Explanation['pattern']>;
+}) {
   return (
     <>
       {furthest === null ? (
@@ -125,7 +129,8 @@ function Pattern({ of: { open_runs: open, furthest, begins, ended } }: { readonl
           <RunPart of={furthest} />
         </Section>
       )}
-      {ended !== null && <Ended of={ended} />}
+      {ended !== null && <Ended of={ended} title={last === null ? 'The run that ended last' : 'The furthest run that ended'} />}
+      {last !== null && <Ended of={last} title="The run that ended last" />}
     </>
   );
 }
@@ -200,9 +205,9 @@ function Values({ of: values }: { readonly of: Readonly<Record<string, unknown>>
   return <span class="quiet"> ({known.map(([name, value]) => `${name} = ${valueText(value)}`).join(', ')})</span>;
 }
 
-function Ended({ of: run }: { readonly of: EndedRun }) {
+function Ended({ of: run, title }: { readonly of: EndedRun; readonly title: string }) {
   return (
-    <Section title={run.end === 'matched' ? 'The last match' : 'The run that ended last'}>
+    <Section title={run.end === 'matched' ? 'The last match' : title}>
       <p>
         <Status of={run.end === 'matched' ? 'ready' : 'stopped'}>{run.end}</Status> at {timeText(run.time)}: {run.reason}
         {run.event !== null && (

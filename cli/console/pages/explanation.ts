@@ -72,6 +72,8 @@ interface PatternPart {
   readonly furthest: Run | null;
   readonly begins: readonly WaitingStep[];
   readonly ended: EndedRun | null;
+  /** Absent from a worker of an earlier build. */
+  readonly ended_last?: EndedRun | null;
 }
 
 interface JoinPart {

@@ -347,6 +347,7 @@ describe('cep explain', () => {
         "pattern": {
           "begins": [],
           "ended": null,
+          "ended_last": null,
           "furthest": {
             "held": [
               {

@@ -36,7 +36,8 @@ export class PatternSource implements Source {
     this.#matcher = new PatternMatcher(plan, environment, emit, {
       tap: tapsOf(plan.steps, makeLink),
       observer,
-      closed: watch && ((run, isOverBudget) => watch.closed(run, isOverBudget)),
+      closed: watch && ((run, closing) => watch.closed(run, closing)),
+      skipped: watch && ((run) => watch.skipped(run)),
     });
     observer?.begin({ plan, environment, emit: (forecast) => next.process(identified(forecast, plan)) });
     this.#order = new EventOrder(environment, {

@@ -40,6 +40,7 @@ export function explainPattern(evidence: PatternEvidence, key: string | null): P
     furthest: furthest === null ? null : explainRun(evidence, furthest),
     begins: furthest === null ? view.first.map((enabled) => begin(evidence, enabled, record)) : [],
     ended: record?.ended == null ? null : explainEnd(evidence, record.ended),
+    endedLast: record?.endedLast == null ? null : explainEnd(evidence, record.endedLast),
   };
 }
 

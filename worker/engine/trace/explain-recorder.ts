@@ -6,7 +6,7 @@ import type { PartialMatch } from '../patterns/run.ts';
 import { PartitionKey } from '../streams/partition-key.ts';
 import type { RunEnd } from './explanation.ts';
 import { keyText } from './key-text.ts';
-import { isFurther } from './progress.ts';
+import { hasMore } from './progress.ts';
 
 /** What is remembered of one stream so that it can explain itself; everything older is forgotten first. */
 export const recorderLimits = {
@@ -72,7 +72,10 @@ export class KeyRecord {
   /** By slot of the step or side of the join, oldest first. */
   readonly seen = new Map<number, readonly Seen[]>();
   readonly #forgotten = new Map<number, Forgotten>();
+  /** The last, of several that were open together the one that had come furthest. */
   ended: EndedRun | null = null;
+  /** Of all the last, where that is another one. */
+  endedLast: EndedRun | null = null;
   event: RecordedAttempt | null = null;
   result: RecordedAttempt | null = null;
 
@@ -262,7 +265,17 @@ export class ExplainRecorder {
     const first = firstRowOf(ended.run);
     if (first === null) return;
     const record = this.#recordOf(this.keyTextOf(first));
-    if (record.ended === null || !isNearerMiss(record.ended, ended)) record.ended = ended;
+    const isBehind = record.ended !== null && isNearerMiss(record.ended, ended);
+    record.endedLast = isBehind ? ended : null;
+    if (!isBehind) record.ended = ended;
+  }
+
+  /** More is known of how a run ended that has been told of. */
+  correct(ended: EndedRun): void {
+    const first = firstRowOf(ended.run);
+    const record = first === null ? undefined : this.#keys.get(this.keyTextOf(first));
+    if (record?.ended?.run === ended.run) record.ended = ended;
+    if (record?.endedLast?.run === ended.run) record.endedLast = ended;
   }
 
   /** A row has come to one side of a join, with this key. */
@@ -329,7 +342,7 @@ export class ExplainRecorder {
 /** Whether a run that ended without a match tells more than one that was open at the same time and ended later without one. */
 function isNearerMiss(earlier: EndedRun, later: EndedRun): boolean {
   if (earlier.run === later.run || earlier.end === 'matched' || later.end === 'matched') return false;
-  return later.run.firstTime <= earlier.time && isFurther(earlier.run, later.run);
+  return later.run.firstTime <= earlier.time && hasMore(earlier.run, later.run);
 }
 
 /** The first event that a run took; null when it took none. */

@@ -40,6 +40,8 @@ export interface PatternExplanation {
   readonly begins: readonly WaitingStep[];
   /** The run that ended last; of several that were open together the one that had come furthest. Only recorded with `explain`. */
   readonly ended: EndedRunExplanation | null;
+  /** The run that ended last of all, where that is another one. Only recorded with `explain`. */
+  readonly endedLast: EndedRunExplanation | null;
 }
 
 export interface RunExplanation {

@@ -1,7 +1,7 @@
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
 import { bindingsOf } from '../patterns/captures.ts';
-import { type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
+import { type Closing, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
 import { relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
 import { judge } from './condition.ts';
@@ -30,6 +30,11 @@ interface AtWork {
   readonly watches: readonly number[];
 }
 
+const END_BY = { budget: 'dropped', skipped: 'skipped', matched: 'matched', expired: 'expired' } as const satisfies Record<
+  Closing,
+  EndedRun['end']
+>;
+
 const RUNS_COMPARED_MAX = 1_000;
 
 /** Null when nobody looks on. */
@@ -49,6 +54,9 @@ export class PatternWatch {
   #atWork: AtWork | null = null;
   #watermark = -Infinity;
   #matchedByTime: EndedRun | null = null;
+  /** When the match came that time has brought last; null until it is out. The runs that it ends may be told of before. */
+  #matchTime: number | null = null;
+  #skippedByTime: EndedRun[] = [];
 
   constructor(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern) {
     this.#plan = plan;
@@ -97,35 +105,60 @@ export class PatternWatch {
       work();
     } finally {
       this.#matchedByTime = null;
+      this.#matchTime = null;
+      this.#skippedByTime = [];
     }
   }
 
   /** A match has come out: where time completed it, its time is known now. */
-  matched(match: Row): void {
-    const ended = this.#matchedByTime;
+  matched({ time }: Row): void {
+    const ended = [...(this.#matchedByTime === null ? [] : [this.#matchedByTime]), ...this.#skippedByTime];
     this.#matchedByTime = null;
-    if (ended !== null) this.#options.recorder?.runEnded({ ...ended, time: match.time });
+    this.#skippedByTime = [];
+    this.#matchTime = time;
+    for (const one of ended) this.#options.recorder?.correct({ ...one, time });
   }
 
   /** A run is over, with what it came to. */
-  closed(run: PartialMatch, isOverBudget: boolean): void {
+  closed(run: PartialMatch, closing: Closing | null): void {
     if (this.#options.recorder === null) return;
-    const ended = this.#atWork === null ? this.#endByTime(run) : this.#endByEvent(run, this.#atWork, isOverBudget);
+    // It would have begun with the last event of the match that ends it.
+    if (closing === 'skipped' && this.#atWork !== null && run.began === this.#pattern.received()) return;
+    const ended = this.#atWork === null ? this.#endByTime(run, closing) : this.#endByEvent(run, this.#atWork, closing);
     this.#options.recorder.runEnded(ended);
-    this.#matchedByTime = ended.end === 'matched' && this.#atWork === null ? ended : null;
+    if (this.#atWork === null) this.#awaitMatch(ended, closing);
   }
 
-  #endByTime(run: PartialMatch): EndedRun {
+  #awaitMatch(ended: EndedRun, closing: Closing | null): void {
+    if (closing !== null) {
+      if (this.#matchTime === null) this.#skippedByTime.push(ended);
+      return;
+    }
+    this.#matchedByTime = ended.end === 'matched' ? ended : null;
+    this.#matchTime = null;
+  }
+
+  /** A run that was told as over with a match has none: a match before it has ended it. */
+  skipped(run: PartialMatch): void {
+    const row = this.#atWork?.row ?? null;
+    this.#options.recorder?.runEnded({ run, end: 'skipped', by: null, row, time: row?.time ?? this.#watermark });
+  }
+
+  #endByTime(run: PartialMatch, closing: Closing | null): EndedRun {
+    if (closing !== null) return { run, end: END_BY[closing], by: null, row: null, time: this.#matchTime ?? this.#timeOf(run) };
     const hasMatched = run.progress.state.isComplete || run.accepted !== null;
-    const due = Math.max(Math.min(wakeTimeOf(run.progress, run.firstTime, run.lastTime), run.lastTime), run.firstTime);
-    const time = Math.min(due, this.#watermark);
-    const isDue = due <= this.#watermark;
-    return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time };
+    const isDue = dueOf(run) <= this.#watermark;
+    return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time: this.#timeOf(run) };
   }
 
-  #endByEvent(run: PartialMatch, { row, watches }: AtWork, isOverBudget: boolean): EndedRun {
+  /** When time has ended it: at the last when something was due of it. */
+  #timeOf(run: PartialMatch): number {
+    return Math.min(dueOf(run), this.#watermark);
+  }
+
+  #endByEvent(run: PartialMatch, { row, watches }: AtWork, closing: Closing | null): EndedRun {
     const ended = (end: EndedRun['end'], by: number | null = null): EndedRun => ({ run, end, by, row, time: row.time });
-    if (isOverBudget) return ended('dropped');
+    if (closing !== null) return ended(END_BY[closing]);
     const { state } = run.progress;
     if (state.isComplete && state.enabledSteps.length === 0) return ended('matched');
     const cancel = this.#fitting(
@@ -160,4 +193,8 @@ export class PatternWatch {
     }
     return null;
   }
+}
+
+function dueOf({ progress, firstTime, lastTime }: PartialMatch): number {
+  return Math.max(Math.min(wakeTimeOf(progress, firstTime, lastTime), lastTime), firstTime);
 }

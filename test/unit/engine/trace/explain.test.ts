@@ -100,8 +100,9 @@ describe('the furthest run', () => {
   it('is also told when it has ended with others that were open at the same time', () => {
     const { pattern } = run(five, [...four, ['X', 200_000]]).engine.explain('S');
     expect([pattern?.openRuns, pattern?.ended?.end, pattern?.ended?.held[0]?.count]).toEqual([0, 'deadline', 4]);
+    expect([pattern?.endedLast?.time, pattern?.endedLast?.held[0]?.count]).toEqual([64_000, 1]);
     const later = run(five, [...four, ['P', 200_000], ['X', 400_000]]).engine.explain('S').pattern;
-    expect([later?.ended?.time, later?.ended?.held[0]?.count]).toEqual([260_000, 1]);
+    expect([later?.ended?.time, later?.ended?.held[0]?.count, later?.endedLast]).toEqual([260_000, 1, null]);
   });
 
   it('reads a closure: its last event, its length, the event before', () => {
@@ -165,6 +166,23 @@ describe('the run that ended last', () => {
     expect(problems(first, ['A', 1, { k: 'y', v: 1 }], ['B', 2, { k: 'y', v: 2 }])).toEqual(waiting());
   });
 
+  it('is the last of those that had come as far', () => {
+    const strict = run('stream S = A as a -> B as b .strict().within(1m)\n', [
+      ['A', 0],
+      ['A', 5_000],
+      ['A', 8_000],
+    ]);
+    expect(ended(strict)).toEqual(['broken', 8_000, 'under .strict() the next event must be the next step']);
+    const expiring = run('stream S = A as a -> B as b .within(20s)\n', [
+      ['A', 0],
+      ['A', 5_000],
+      ['A', 8_000],
+    ]);
+    expiring.engine.advance(40_000);
+    expect(ended(expiring)).toEqual(['deadline', 28_000, 'its deadline passed']);
+    expect(expiring.engine.explain('S').pattern?.endedLast).toBeNull();
+  });
+
   it('says which event of a NOT ended it', () => {
     expect(
       ended(
@@ -195,8 +213,6 @@ describe('the run that ended last', () => {
       ['B', 2],
       ['B', 3],
     ];
-    const skipping = run('stream S = A as a -> B as b .after_match(skip_past_last)\n', twice.slice(0, 3));
-    expect(ended(skipping)?.toString()).toMatch(/^(matched|skipped),2/);
     expect(ended(run('stream S = A as a -> B as b .max_runs(1)\n', twice.slice(0, 2)))).toEqual([
       'dropped',
       1,
@@ -217,6 +233,34 @@ describe('the run that ended last', () => {
         ['A', 100, { k: 2 }],
       ]).engine.explain('S', '1').pattern?.ended?.end,
     ).toBe('expired');
+  });
+
+  it.each([
+    ['the kernel', { explain: true }],
+    ['row by row', { explain: true, isFused: false }],
+  ])('did not match where a match before it ended it, by an event and by time, with %s', (_, options) => {
+    const skipping = (pattern: string, events: readonly Event[], watermark = 0): unknown => {
+      const engine = run(`stream S = ${pattern}.emit(n: a.n)\n`, events, options);
+      engine.engine.advance(watermark);
+      return [engine.outputs, (ended(engine) as readonly unknown[]).slice(0, 2)];
+    };
+    const two: readonly Event[] = [
+      ['A', 0, { n: 1 }],
+      ['A', 1, { n: 2 }],
+    ];
+    const past = '.within(1m).after_match(skip_past_last)';
+    expect(skipping(`A as a -> B as b ${past}`, [...two, ['B', 2]])).toEqual([['S@2 {"n":1}'], ['skipped', 2]]);
+    expect(skipping(`A as a -> B as b -> C ${past}`, [...two, ['B', 2], ['C', 3]])).toEqual([['S@3 {"n":1}'], ['skipped', 3]]);
+    expect(skipping(`A as a -> B+ as b ${past}.longest()`, [...two, ['B', 2], ['X', 61_000]], 61_000)).toEqual([
+      ['S@2 {"n":1}'],
+      ['skipped', 2],
+    ]);
+    expect(skipping(`A as a -> NOT B within 10ms ${past}`, [...two, ['A', 8, { n: 3 }]], 11)).toEqual([['S@10 {"n":1}'], ['matched', 10]]);
+    expect(skipping(`A as a -> B as b -> NOT C within 10ms ${past}`, [...two, ['B', 2]], 13)).toEqual([['S@12 {"n":1}'], ['skipped', 12]]);
+    expect(skipping('A as a -> B+ as b .within(1m).after_match(skip_to_next)', [two[0] as Event, ['B', 2]])).toEqual([
+      ['S@2 {"n":1}'],
+      ['matched', 2],
+    ]);
   });
 
   it('has the time of its absence when time alone completed it', () => {
