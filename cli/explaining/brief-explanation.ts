@@ -9,17 +9,20 @@ import type {
 import { plain } from '../colors.ts';
 import { counted } from '../counts.ts';
 import { eventText, visible } from '../event-text.ts';
-import { closureText, deadlineText, timeText } from './explanation-text.ts';
+import { closureText, deadlineText, heldBackText, timeText } from './explanation-text.ts';
 
 /**
  * The one thing that most likely kept a stream from giving a result, on one line; null when nothing is known. `isRecorded`: the engine
  * was made with `explain`, so it knows what came and did not fit.
  */
 export function briefExplanation(explanation: Explanation, isRecorded = true): string | null {
-  const { nothing, pattern, join, attempts, furthest, windows } = explanation;
+  const { nothing, heldBack, pattern, join, attempts, furthest, windows } = explanation;
   if (nothing !== null) return visible(nothing);
   const blocked = [furthest, ...attempts].find((attempt) => attempt?.decisions.at(-1)?.verdict === 'BLOCK');
   if (blocked) return blockedText(blocked);
+  const held = heldBack == null ? null : `${heldBackText(heldBack)}, the last ${shortEvent(heldBack.event)}`;
+  if (held !== null && pattern?.furthest == null) return held;
+  if (pattern !== null && held !== null) return `${patternText(pattern, isRecorded)}; ${held}`;
   if (pattern !== null) return patternText(pattern, isRecorded);
   if (join !== null) return joinText(join);
   const [window] = windows;

@@ -5,6 +5,7 @@ import type {
   Decision,
   EndedRunExplanation,
   Explanation,
+  HeldBackExplanation,
   HeldEvent,
   JoinExplanation,
   PatternExplanation,
@@ -39,12 +40,14 @@ class ExplanationText {
   }
 
   lines(explanation: Explanation): readonly string[] {
-    const { nothing, pattern, join, windows, attempts, furthest } = explanation;
+    const { nothing, heldBack, pattern, join, windows, attempts, furthest } = explanation;
     const head = this.#head(explanation);
     if (nothing !== null) return [head, `  ${visible(nothing)}`];
     const isRepeated = furthest === null || attempts.some((attempt) => attempt.event === furthest.event || isSame(attempt, furthest));
     return [
       head,
+      // A server of an earlier build does not say it.
+      ...(heldBack == null ? [] : [`  ${heldBackText(heldBack)}, the last: ${this.#event(heldBack.event)}`]),
       ...(pattern === null ? [] : this.#pattern(pattern)),
       ...(join === null ? [] : this.#join(join)),
       ...attempts.flatMap((attempt) => this.#attempt(attempt.kind === 'event' ? 'last event' : 'last result', attempt)),
@@ -106,7 +109,7 @@ class ExplanationText {
   }
 
   #join({ sides, problems }: JoinExplanation): readonly string[] {
-    const lines = sides.flatMap(({ name, waiting, last }) => {
+    const lines = sides.flatMap(({ name, heldBack = 0, waiting, last }) => {
       if (waiting.length > 0) {
         return [
           `  ${visible(name)} waits`,
@@ -117,6 +120,7 @@ class ExplanationText {
         ];
       }
       const came = last === null ? 'none came' : `the last was ${this.#event(last.event)}, key ${visible(last.key)}`;
+      if (heldBack > 0) return [`  ${visible(name)} lacks: ${counted(heldBack, 'event')} that time has not reached`];
       return [`  ${visible(name)} lacks: ${came}`];
     });
     return [
@@ -149,6 +153,12 @@ class ExplanationText {
     const when = time === null ? 'at a time that is not kept' : timeText(time);
     return `${this.#colors.dim(when)} ${eventText(type, fields, this.#colors)}`;
   }
+}
+
+/** `2 events wait until time reaches @1s to @5s`. */
+export function heldBackText({ count, first, until }: HeldBackExplanation): string {
+  const times = first === until ? timeText(first) : `${timeText(first)} to ${timeText(until)}`;
+  return `${counted(count, 'event')} ${count === 1 ? 'waits' : 'wait'} until time reaches ${times}`;
 }
 
 /** A server of an earlier build does not say it. */

@@ -100,6 +100,12 @@ function Answer({ path, stream, partition }: AnswerProps) {
         </span>
       </p>
       {data.nothing !== null && <Empty title={data.nothing} />}
+      {data.held_back != null && (
+        <p>
+          <strong>{countText(data.held_back.count)}</strong> of its events wait until time reaches {timeText(data.held_back.until)}, the
+          last <code>{eventText(data.held_back.event)}</code>
+        </p>
+      )}
       {pattern !== null && <Pattern of={pattern} />}
       {join !== null && <Join of={join} />}
       {windows.length > 0 && <Windows of={windows} />}

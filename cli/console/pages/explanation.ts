@@ -9,6 +9,8 @@ export interface Explanation {
   readonly events_in: number;
   readonly events_out: number;
   readonly nothing: string | null;
+  /** Absent from a worker of an earlier build. */
+  readonly held_back?: { readonly count: number; readonly first: number; readonly until: number; readonly event: ExplainedEvent } | null;
   readonly pattern: PatternPart | null;
   readonly join: JoinPart | null;
   readonly windows: readonly WindowPart[];

@@ -119,3 +119,24 @@ it('says that a window drops an event as late, and of which key what it gives is
     'Wx LATE window(10s).aggregate(n: count()) [time stands at 1970-01-01T00:00:12Z]',
   ]);
 });
+
+it('says that an event waits until time has come to it', () => {
+  const program = 'stream S = A as a -> B as b .within(1m).partition_by(k).watermark(out_of_order: 10s).emit(k: a.k)\n';
+  const lines = traceOf(program, [
+    ['A', 1_000, { k: 'x' }],
+    ['B', 2_000, { k: 'x' }],
+    ['B', 12_000, { k: 'x' }],
+  ]);
+  expect(lines).toEqual([
+    'S <- A',
+    'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:01Z]',
+    'S <- B',
+    'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:02Z]',
+    'S runs=1 completed=0',
+    'Sx PASS emit(k: a.k) []',
+    'emitted S@2000 {"k":"x"}',
+    'S runs=0 completed=1',
+    'S <- B',
+    'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:12Z]',
+  ]);
+});

@@ -17,7 +17,7 @@ import { plus } from '../time/instants.ts';
 import type { ConditionReader } from '../trace/condition.ts';
 import { joinKeyText } from '../trace/explain-join.ts';
 import type { ExplainRecorder } from '../trace/explain-recorder.ts';
-import type { JoinView } from '../trace/views.ts';
+import type { HeldRow, JoinView } from '../trace/views.ts';
 import { type JoinKey, keyPart, type RawKey, rawValue, savedKey } from './join-key.ts';
 import { areNear, JoinResults } from './join-results.ts';
 import { type Waiting, WaitingRow } from './waiting-row.ts';
@@ -262,6 +262,10 @@ export class JoinKernel implements Source, Kernel {
       this.waiting.add(key === null ? this.waiting.keyless : this.waiting.keys.ofText(savedKey(this.#plan, key)), side, one);
     }
     this.waiting.arrivals = waiting.arrivals;
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   inspect(): JoinView {

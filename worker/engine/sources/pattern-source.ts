@@ -8,6 +8,7 @@ import { Chain, type MakeLink } from '../streams/chain.ts';
 import { originsOf } from '../streams/routes.ts';
 import type { PatternView } from '../trace/pattern-view.ts';
 import { watchOf } from '../trace/pattern-watch.ts';
+import type { HeldRow } from '../trace/views.ts';
 import { EventOrder } from './event-order.ts';
 import type { Source } from './source.ts';
 import type { SourceOptions } from './source-options.ts';
@@ -80,6 +81,10 @@ export class PatternSource implements Source {
 
   runsActive(): number {
     return this.#matcher.activeRuns;
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   inspect(): PatternView {

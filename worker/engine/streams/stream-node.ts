@@ -148,6 +148,7 @@ export class StreamNode implements FusedNode {
       {
         plan: this.plan,
         source: source.inspect?.() ?? null,
+        held: source.held?.() ?? [],
         operators: chain.operators,
         recorder: runtime.recorder ?? new ExplainRecorder(this.plan, (expression) => program.backend.expression(expression)),
         now: this.clock.now(),

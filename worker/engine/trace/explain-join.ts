@@ -7,11 +7,13 @@ import { eventOf } from './explain-pattern.ts';
 import type { ExplainRecorder } from './explain-recorder.ts';
 import type { Candidate, JoinExplanation, JoinSideExplanation } from './explanation.ts';
 import { keyText } from './key-text.ts';
-import type { JoinView, WaitingView } from './views.ts';
+import type { HeldRow, JoinView, WaitingView } from './views.ts';
 
 export interface JoinEvidence {
   readonly plan: JoinSourcePlan;
   readonly view: JoinView;
+  /** What waits until time has come to it. */
+  readonly held: readonly HeldRow[];
   readonly recorder: ExplainRecorder;
   readonly reader: ConditionReader;
 }
@@ -26,13 +28,22 @@ export function joinKeyText(plan: JoinSourcePlan, side: number, row: Row, reader
 export function explainJoin(evidence: JoinEvidence, asked: string | null): { readonly key: string | null; readonly join: JoinExplanation } {
   const { plan, view, reader } = evidence;
   const keyed = view.waiting.map((waiting) => ({ waiting, key: joinKeyText(plan, waiting.side, waiting.row, reader) }));
-  const key = asked ?? (keyed.findLast(({ waiting }) => !waiting.isMatched) ?? keyed.at(-1))?.key ?? null;
+  const held = evidence.held.map(({ row, lane }) => ({ side: lane, key: joinKeyText(plan, lane, row, reader) }));
+  const key = asked ?? (keyed.findLast(({ waiting }) => !waiting.isMatched) ?? keyed.at(-1) ?? held.at(-1))?.key ?? null;
   const waiting = keyed.filter((one) => one.key === key).map((one) => one.waiting);
-  const sides = plan.sides.map(({ name }, side) => sideOf(evidence, name, side, waiting));
+  const sides = plan.sides.map(({ name }, side) => ({
+    ...sideOf(evidence, name, side, waiting),
+    heldBack: held.filter((one) => one.side === side && one.key === key).length,
+  }));
   return { key, join: { sides, problems: problemsOf(evidence, waiting, key) } };
 }
 
-function sideOf({ recorder }: JoinEvidence, name: string, side: number, waiting: readonly WaitingView[]): JoinSideExplanation {
+function sideOf(
+  { recorder }: JoinEvidence,
+  name: string,
+  side: number,
+  waiting: readonly WaitingView[],
+): Omit<JoinSideExplanation, 'heldBack'> {
   const last = recorder.lastOfSide.get(side);
   return {
     name,

@@ -4,18 +4,20 @@ import type { Operator } from '../operators/operator.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
-import { explainJoin } from './explain-join.ts';
-import { explainPattern } from './explain-pattern.ts';
+import { explainJoin, joinKeyText } from './explain-join.ts';
+import { eventOf, explainPattern } from './explain-pattern.ts';
 import { type ExplainRecorder, firstRowOf, type RecordedAttempt, recorderLimits } from './explain-recorder.ts';
-import type { Attempt, Explanation, WindowExplanation } from './explanation.ts';
+import type { Attempt, Explanation, HeldBackExplanation, WindowExplanation } from './explanation.ts';
 import type { PatternView } from './pattern-view.ts';
-import type { JoinView } from './views.ts';
+import type { HeldRow, JoinView } from './views.ts';
 
 /** What a stream shows of itself. */
 export interface StreamEvidence {
   readonly plan: StreamPlan;
   /** Null for a source that holds nothing. */
   readonly source: PatternView | JoinView | null;
+  /** What waits until time has come to it. */
+  readonly held: readonly HeldRow[];
   readonly operators: readonly { readonly plan: OperatorPlan; readonly operator: Operator }[];
   readonly recorder: ExplainRecorder;
   /** The stream's watermark, ms. */
@@ -41,12 +43,27 @@ export function explainStream(evidence: StreamEvidence, asked: string | null): E
     eventsIn: evidence.eventsIn,
     eventsOut: evidence.eventsOut,
     nothing,
+    heldBack: nothing === null ? heldBackOf(evidence, asked) : null,
     pattern: told.pattern,
     join: told.join,
     windows: told.windows,
     attempts: told.attempts,
     furthest: told.furthest,
   };
+}
+
+/** What waits until time has come to it; null when nothing does. */
+function heldBackOf(evidence: StreamEvidence, asked: string | null): HeldBackExplanation | null {
+  const held = asked === null ? evidence.held : evidence.held.filter((one) => heldKey(evidence, one) === asked);
+  const last = held.at(-1);
+  if (last === undefined) return null;
+  const times = held.map(({ row }) => row.time);
+  const rows = new Set(held.map(({ row }) => row));
+  return { count: rows.size, first: Math.min(...times), until: Math.max(...times), event: eventOf(last.row) };
+}
+
+function heldKey({ plan, recorder, reader }: StreamEvidence, { row, lane }: HeldRow): string {
+  return plan.source.kind === 'join' ? (joinKeyText(plan.source, lane, row, reader) ?? 'null') : recorder.keyTextOf(row);
 }
 
 type Told = Pick<Explanation, 'key' | 'pattern' | 'join' | 'windows' | 'attempts' | 'furthest'>;
@@ -61,7 +78,7 @@ function tell(evidence: StreamEvidence, asked: string | null, chosen: string | n
       : null;
   const joined =
     source?.kind === 'join' && plan.source.kind === 'join'
-      ? explainJoin({ plan: plan.source, view: source, recorder, reader }, asked)
+      ? explainJoin({ plan: plan.source, view: source, held: evidence.held, recorder, reader }, asked)
       : null;
   const key = asked ?? pattern?.furthest?.key ?? joined?.key ?? chosen;
   return {
@@ -144,12 +161,20 @@ function inputText({ from, name }: InputPlan, streamName: (index: number) => str
 }
 
 /** Keys of what is held, and those remembered. */
-function knownKeys({ source, operators, recorder }: StreamEvidence): readonly string[] {
+function knownKeys(evidence: StreamEvidence): readonly string[] {
+  const { source, operators, recorder } = evidence;
   const held = source?.kind === 'pattern' ? source.runs.flatMap((run) => firstRowOf(run) ?? []) : [];
   const windows = operators.flatMap(({ plan, operator }) =>
     (operator.openWindows?.() ?? []).map(({ last }) => recorder.keyTextOf(last, plan)),
   );
-  return [...new Set([...held.map((row) => recorder.keyTextOf(row)), ...windows, ...recorder.keys])];
+  return [
+    ...new Set([
+      ...held.map((row) => recorder.keyTextOf(row)),
+      ...windows,
+      ...evidence.held.map((one) => heldKey(evidence, one)),
+      ...recorder.keys,
+    ]),
+  ];
 }
 
 /** Keys that may have been meant. */

@@ -16,6 +16,8 @@ export interface Explanation {
   readonly eventsOut: number;
   /** Why there is nothing to say; null when there is. */
   readonly nothing: string | null;
+  /** Events that wait until time has come to them, as `out_of_order` has it; null when none does. */
+  readonly heldBack: HeldBackExplanation | null;
   readonly pattern: PatternExplanation | null;
   readonly join: JoinExplanation | null;
   readonly windows: readonly WindowExplanation[];
@@ -29,6 +31,15 @@ export interface ExplainedEvent {
   readonly type: string;
   readonly time: number;
   readonly fields: Fields;
+}
+
+export interface HeldBackExplanation {
+  readonly count: number;
+  /** The time of the one that is seen first, and of the one that is seen last. */
+  readonly first: number;
+  readonly until: number;
+  /** The last that came. */
+  readonly event: ExplainedEvent;
 }
 
 export interface PatternExplanation {
@@ -114,6 +125,8 @@ export interface JoinExplanation {
 
 export interface JoinSideExplanation {
   readonly name: string;
+  /** Events of the key that have come and are yet to be joined: time has not come to them (`out_of_order`). */
+  readonly heldBack: number;
   /** Events of the key that wait, in order of arrival. */
   readonly waiting: readonly { readonly event: ExplainedEvent; readonly isMatched: boolean; readonly until: number | null }[];
   /** What came last on this side, of whatever key. Only recorded with `explain`. */

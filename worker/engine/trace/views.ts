@@ -16,6 +16,13 @@ export interface WaitingView {
   readonly until: number;
 }
 
+/** A row that waits until time has come to it. */
+export interface HeldRow {
+  readonly row: Row;
+  /** Side of a join. */
+  readonly lane: number;
+}
+
 /** A window that is open. */
 export interface WindowView {
   /** The last event of its key. */

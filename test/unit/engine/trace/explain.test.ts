@@ -324,6 +324,42 @@ describe('how far an event came', () => {
   });
 });
 
+describe('what waits until time has come to it', () => {
+  const program = `stream S = A as a -> B where v > 1 as b .within(1m).partition_by(k).watermark(out_of_order: 10s).emit(k: a.k)
+stream J = join(A, B).on(A.k == B.k).window(1m).watermark(out_of_order: 10s).emit(k: A.k)
+stream T = A as a -> B as b .partition_by(k).window(1m).trend_aggregate(n: count_trends()).watermark(out_of_order: 10s).emit(n: n)
+`;
+
+  it.each([
+    ['the kernel', { explain: true }],
+    ['row by row', { explain: true, isFused: false }],
+  ])('is told of, with %s', (_, options) => {
+    const { engine } = run(
+      program,
+      [
+        ['A', 0, { k: 'x' }],
+        ['B', 1_000, { k: 'y', v: 1 }],
+      ],
+      options,
+    );
+    const held = { count: 2, first: 0, until: 1_000, event: { type: 'B', time: 1_000 } };
+    for (const stream of ['S', 'J', 'T']) expect(engine.explain(stream).heldBack, stream).toMatchObject(held);
+    expect(engine.explain('S', 'x').heldBack).toMatchObject({ count: 1, first: 0, until: 0, event: { type: 'A' } });
+    expect(engine.explain('J', 'x').join?.sides.map(({ heldBack }) => heldBack)).toEqual([1, 0]);
+    expect(engine.explain('S', 'z').nothing).toBe('no event with key "z" came; known: "x", "y"');
+  });
+
+  it('is told no more when time has come to it', () => {
+    const { engine } = run(program, [
+      ['A', 0, { k: 'x' }],
+      ['B', 20_000, { k: 'x', v: 1 }],
+      ['A', 31_000, { k: 'y' }],
+    ]);
+    engine.advance(60_000);
+    expect(engine.explain('S').heldBack).toBeNull();
+  });
+});
+
 describe('an explanation', () => {
   const program = `var n = 0
 stream P = A as a -> B+ where k == a.k and v > b.v as b -> C where k == a.k as c .within(20ms).emit(k: a.k, n: count(b))

@@ -11,6 +11,7 @@ import type { Codec } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { PatternView } from '../../trace/pattern-view.ts';
 import { type PatternWatch, watchOf } from '../../trace/pattern-watch.ts';
+import type { HeldRow } from '../../trace/views.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { AutomatonState } from './automaton.ts';
 import { FlatRunIndex } from './flat-run-index.ts';
@@ -512,6 +513,10 @@ export class PatternKernel implements Source, Kernel {
 
   #listsOf(key: FusedRun['key']): RunLists {
     return this.#form.key === null ? this.whole : (this.partition(key) ?? this.addPartition(key));
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   inspect(): PatternView {

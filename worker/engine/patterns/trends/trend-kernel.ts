@@ -12,6 +12,7 @@ import type { Saved } from '../../state/codec.ts';
 import { Expiry } from '../../state/expiry.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus } from '../../time/instants.ts';
+import type { HeldRow } from '../../trace/views.ts';
 import {
   causesBetween,
   firstCause,
@@ -401,6 +402,10 @@ export class TrendKernel implements Source, Kernel, TrendStream {
 
   runsActive(): number {
     return this.#open;
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   save(): Value {
