@@ -5,6 +5,7 @@ import type {
   JoinExplanation,
   PatternExplanation,
   RunExplanation,
+  WindowExplanation,
 } from '../../worker/engine/trace/explanation.ts';
 import { plain } from '../colors.ts';
 import { counted } from '../counts.ts';
@@ -20,6 +21,7 @@ export function briefExplanation(explanation: Explanation, isRecorded = true): s
   if (nothing !== null) return visible(nothing);
   const blocked = [furthest, ...attempts].find((attempt) => attempt?.decisions.at(-1)?.verdict === 'BLOCK');
   if (blocked) return blockedText(blocked);
+  if (pattern?.isTrend && windows.length > 0) return windowText(windows[0] as WindowExplanation);
   const held = heldBack == null ? null : `${heldBackText(heldBack)}, the last ${shortEvent(heldBack.event)}`;
   if (held !== null && pattern?.furthest == null) return held;
   if (pattern !== null && held !== null) return `${patternText(pattern, isRecorded)}; ${held}`;
@@ -27,9 +29,14 @@ export function briefExplanation(explanation: Explanation, isRecorded = true): s
   if (join !== null) return joinText(join);
   const [window] = windows;
   if (window === undefined) return failedText(attempts);
+  return windowText(window);
+}
+
+function windowText(window: WindowExplanation): string {
   const closing =
     window.missing === null ? `closes at ${timeText(window.closesAt ?? Infinity)}` : `needs ${counted(window.missing, 'more event')}`;
-  return `${visible(window.operator)} holds ${counted(window.count, 'event')} and ${closing}`;
+  if (window.count !== null) return `${visible(window.operator)} holds ${counted(window.count, 'event')} and ${closing}`;
+  return `${visible(window.operator)} has an open window, which ${closing}`;
 }
 
 function blockedText({ event, decisions }: Attempt): string {
@@ -46,7 +53,7 @@ function failedText(attempts: readonly Attempt[]): string | null {
   return `${shortEvent(failed.event)} ${what} ${visible(decision.operator)}${decision.why === '' ? '' : `: ${visible(decision.why)}`}`;
 }
 
-function patternText({ furthest, ended, begins }: PatternExplanation, isRecorded: boolean): string | null {
+function patternText({ isTrend, furthest, ended, begins }: PatternExplanation, isRecorded: boolean): string | null {
   if (furthest !== null) return `${runText(furthest)}, which ${waitText(furthest)}`;
   const isFailed = ended !== null && ended.end !== 'matched';
   if (isFailed) {
@@ -56,8 +63,10 @@ function patternText({ furthest, ended, begins }: PatternExplanation, isRecorded
   }
   const [first] = begins;
   if (first === undefined || ended !== null) return null;
-  if (first.candidates.length > 0) return `no run began: ${visible(first.step)}${candidateText(first)}`;
-  return isRecorded ? `nothing came for ${visible(first.step)}` : `no run is open; one begins with ${visible(first.step)}`;
+  if (first.candidates.length > 0) return `no ${isTrend ? 'trend' : 'run'} began: ${visible(first.step)}${candidateText(first)}`;
+  return isRecorded
+    ? `nothing came for ${visible(first.step)}`
+    : `${isTrend ? 'no trend has begun' : 'no run is open'}; one begins with ${visible(first.step)}`;
 }
 
 function runText({ stepsTaken, steps, held }: RunExplanation): string {

@@ -66,9 +66,10 @@ class ExplanationText {
     return parts.join(' | ');
   }
 
-  #pattern({ openRuns, furthest, begins, ended, endedLast }: PatternExplanation): readonly string[] {
+  #pattern({ isTrend, openRuns, furthest, begins, ended, endedLast }: PatternExplanation): readonly string[] {
     const lines: string[] = [];
-    if (furthest === null) lines.push('  no run is open; one begins with', ...begins.flatMap((step) => this.#step(step)));
+    if (furthest === null)
+      lines.push(isTrend ? '  a trend begins with' : '  no run is open; one begins with', ...begins.flatMap((step) => this.#step(step)));
     else {
       const which = openRuns === 1 ? 'open run' : `furthest of ${openRuns} open runs`;
       lines.push(`  ${which}: ${progressText(furthest)}`, ...this.#run(furthest));
@@ -144,7 +145,7 @@ class ExplanationText {
     const closing = missing === null ? `closes at ${timeText(closesAt ?? Infinity)}` : `${counted(missing, 'more event')} to a result`;
     const name = key === null ? '' : ` of ${visible(key)}`;
     return [
-      `  open window${name}: ${visible(operator)}, ${bounds}, holds ${counted(count, 'event')}, ${closing}`,
+      `  open window${name}: ${visible(operator)}, ${bounds}, ${count === null ? '' : `holds ${counted(count, 'event')}, `}${closing}`,
       ...(soFar === null ? [] : [`    so far ${fieldsText(soFar, this.#colors)}`]),
     ];
   }

@@ -271,7 +271,7 @@ function Windows({ of: windows }: { readonly of: Explanation['windows'] }) {
                 key <code>{key}</code>
               </>
             )}{' '}
-            holds {plural(count, 'event')} from {timeText(start)}
+            {count !== null && <>holds {plural(count, 'event')} </>}from {timeText(start)}
             {closes !== null && <>, closes when event time reaches {timeText(closes)}</>}
             {missing !== null && <>, needs {plural(missing, 'event')} more</>}
             {soFar !== null && (

@@ -90,7 +90,8 @@ interface JoinPart {
 interface WindowPart {
   readonly operator: string;
   readonly key: string | null;
-  readonly count: number;
+  /** Null of a window of trends. */
+  readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
   readonly closes_at: number | null;

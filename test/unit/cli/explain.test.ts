@@ -309,7 +309,7 @@ describe('cep explain of a stream without a pattern', () => {
           @0s Order { id: 1, amount: 10 }, until @1m
         Payment waits
           @5s Payment { order: 1, amount: 9 }, until @1m5s
-        @0s Order { id: 1, amount: 10 } does not join: Payment.amount (9) >= Order.amount (10)
+        @5s Payment { order: 1, amount: 9 } does not join: Payment.amount (9) >= Order.amount (10)
       "
     `);
     expect(await explain(`${order}@65s Payment { order: 1, amount: 10 }`, 'Paid')).toMatchInlineSnapshot(`
@@ -317,7 +317,7 @@ describe('cep explain of a stream without a pattern', () => {
         Order lacks: the last was @0s Order { id: 1, amount: 10 }, key 1
         Payment waits
           @1m5s Payment { order: 1, amount: 10 }, until @2m5s
-        @0s Order { id: 1, amount: 10 } does not join: 1m5s apart, more than 1m
+        @1m5s Payment { order: 1, amount: 10 } does not join: 1m5s apart, more than 1m
       "
     `);
   });
@@ -333,6 +333,7 @@ describe('cep explain', () => {
         "events_in": 2,
         "events_out": 0,
         "furthest": null,
+        "held_back": null,
         "input": {
           "events_incomplete": 0,
           "events_late": 0,
@@ -394,6 +395,7 @@ describe('cep explain', () => {
               },
             ],
           },
+          "is_trend": false,
           "open_runs": 1,
         },
         "stream": "Rising",

@@ -36,6 +36,7 @@ export function explainPattern(evidence: PatternEvidence, key: string | null): P
   const keyTold = key ?? (furthest === null ? null : keyOfRun(furthest, recorder));
   const record = keyTold === null ? recorder.latest : (recorder.record(keyTold) ?? null);
   return {
+    isTrend: view.isTrend === true,
     openRuns: runs.length,
     furthest: furthest === null ? null : explainRun(evidence, furthest),
     begins: furthest === null ? view.first.map((enabled) => begin(evidence, enabled, record)) : [],

@@ -4,12 +4,12 @@ import type { Operator } from '../operators/operator.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
-import { explainJoin, joinKeyText } from './explain-join.ts';
+import { explainJoin, joinKeyText, NO_KEY } from './explain-join.ts';
 import { eventOf, explainPattern } from './explain-pattern.ts';
 import { type ExplainRecorder, firstRowOf, type RecordedAttempt, recorderLimits } from './explain-recorder.ts';
 import type { Attempt, Explanation, HeldBackExplanation, WindowExplanation } from './explanation.ts';
 import type { PatternView } from './pattern-view.ts';
-import type { HeldRow, JoinView } from './views.ts';
+import type { HeldRow, JoinView, WindowView } from './views.ts';
 
 /** What a stream shows of itself. */
 export interface StreamEvidence {
@@ -18,6 +18,8 @@ export interface StreamEvidence {
   readonly source: PatternView | JoinView | null;
   /** What waits until time has come to it. */
   readonly held: readonly HeldRow[];
+  /** Those that the source has open, for its first operator. */
+  readonly windows: readonly WindowView[];
   readonly operators: readonly { readonly plan: OperatorPlan; readonly operator: Operator }[];
   readonly recorder: ExplainRecorder;
   /** The stream's watermark, ms. */
@@ -63,7 +65,7 @@ function heldBackOf(evidence: StreamEvidence, asked: string | null): HeldBackExp
 }
 
 function heldKey({ plan, recorder, reader }: StreamEvidence, { row, lane }: HeldRow): string {
-  return plan.source.kind === 'join' ? (joinKeyText(plan.source, lane, row, reader) ?? 'null') : recorder.keyTextOf(row);
+  return plan.source.kind === 'join' ? (joinKeyText(plan.source, lane, row, reader) ?? NO_KEY) : recorder.keyTextOf(row);
 }
 
 type Told = Pick<Explanation, 'key' | 'pattern' | 'join' | 'windows' | 'attempts' | 'furthest'>;
@@ -110,13 +112,17 @@ function attemptOf({ reader }: StreamEvidence, recorded: RecordedAttempt | null)
   return recorded === null ? null : explainAttempt(recorded, reader);
 }
 
-function windowsOf({ operators, recorder }: StreamEvidence, key: string | null): readonly WindowExplanation[] {
-  return operators.flatMap(({ plan, operator }) =>
-    (operator.openWindows?.() ?? []).flatMap(({ last, ...window }) => {
-      const keyOfWindow = recorder.keyTextOf(last, plan);
-      if (key !== null && keyOfWindow !== key) return [];
-      return [{ operator: plan.text, key: keyOfWindow || null, ...window }];
-    }),
+function windowsOf(evidence: StreamEvidence, key: string | null): readonly WindowExplanation[] {
+  return openWindows(evidence).flatMap(({ plan, window: { last, ...window } }) => {
+    const keyOfWindow = evidence.recorder.keyTextOf(last, plan);
+    if (key !== null && keyOfWindow !== key) return [];
+    return [{ operator: plan.text, key: keyOfWindow || null, ...window }];
+  });
+}
+
+function openWindows({ operators, windows }: StreamEvidence): readonly { readonly plan: OperatorPlan; readonly window: WindowView }[] {
+  return operators.flatMap(({ plan, operator }, at) =>
+    [...(at === 0 ? windows : []), ...(operator.openWindows?.() ?? [])].map((window) => ({ plan, window })),
   );
 }
 
@@ -162,11 +168,9 @@ function inputText({ from, name }: InputPlan, streamName: (index: number) => str
 
 /** Keys of what is held, and those remembered. */
 function knownKeys(evidence: StreamEvidence): readonly string[] {
-  const { source, operators, recorder } = evidence;
+  const { source, recorder } = evidence;
   const held = source?.kind === 'pattern' ? source.runs.flatMap((run) => firstRowOf(run) ?? []) : [];
-  const windows = operators.flatMap(({ plan, operator }) =>
-    (operator.openWindows?.() ?? []).map(({ last }) => recorder.keyTextOf(last, plan)),
-  );
+  const windows = openWindows(evidence).map(({ plan, window: { last } }) => recorder.keyTextOf(last, plan));
   return [
     ...new Set([
       ...held.map((row) => recorder.keyTextOf(row)),

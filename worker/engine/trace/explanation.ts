@@ -43,6 +43,8 @@ export interface HeldBackExplanation {
 }
 
 export interface PatternExplanation {
+  /** Its trends are counted, in place of matches: it has windows, and no runs. */
+  readonly isTrend: boolean;
   /** Open runs of the key, or of all keys. */
   readonly openRuns: number;
   /** The open run that has taken most steps, then most events, then the oldest; null when none is open. */
@@ -137,7 +139,8 @@ export interface WindowExplanation {
   /** The operator as written. */
   readonly operator: string;
   readonly key: string | null;
-  readonly count: number;
+  /** Null where events are not counted: a window of trends. */
+  readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
   /** The watermark that closes it, as things stand; null for one that closes by number of events. */

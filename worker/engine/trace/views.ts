@@ -27,7 +27,8 @@ export interface HeldRow {
 export interface WindowView {
   /** The last event of its key. */
   readonly last: Row;
-  readonly count: number;
+  /** Null where events are not counted: a window of trends. */
+  readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
   /** Null for one that closes by number of events. */

@@ -324,6 +324,73 @@ describe('how far an event came', () => {
   });
 });
 
+describe('a join', () => {
+  const problems = (program: string, events: readonly Event[], key?: string): unknown =>
+    run(program, events)
+      .engine.explain('S', key)
+      .join?.problems.map(({ event, problem }) => `${event.type} ${problem}`);
+
+  it('of three sides says what did not hold over all of them', () => {
+    const on = 'a.k == b.k and a.k == c.k and b.v >= a.v';
+    const program = `stream S = join(A as a, B as b, C as c).on(${on}).window(10s).emit(k: a.k)\n`;
+    const events: readonly Event[] = [
+      ['A', 0, { k: 'x', v: 10 }],
+      ['B', 1_000, { k: 'x', v: 9 }],
+      ['C', 2_000, { k: 'x' }],
+    ];
+    expect(problems(program, events)).toEqual(['C b.v (9) >= a.v (10)']);
+    expect(problems(program, events.slice(0, 2))).toEqual([]);
+    expect(problems(program, [...events.slice(0, 2), ['C', 20_000, { k: 'x' }]])).toEqual(['C 20s apart, more than 10s']);
+  });
+
+  it('judges of all pairs the one that came nearest', () => {
+    const program = 'stream S = join(A as a, B as b).on(a.k == b.k and b.v >= a.v).window(10s).emit(k: a.k)\n';
+    const events: readonly Event[] = [
+      ['A', 0, { k: 'x', v: 10 }],
+      ['B', 1_000, { k: 'x', v: 9 }],
+      ['B', 12_000, { k: 'x', v: 20 }],
+    ];
+    expect(problems(program, events)).toEqual(['B b.v (9) >= a.v (10)']);
+    expect(problems(program, [...events, ['A', 13_000, { k: 'x', v: 1 }]])).toEqual([]);
+  });
+
+  it('says that null joins nothing, and tells it from the text', () => {
+    const program = 'stream S = join(A as a, B as b).on(a.k == b.k).window(10s).emit(k: a.k)\n';
+    const events: readonly Event[] = [
+      ['A', 0, { k: null }],
+      ['B', 1_000, { k: 'x' }],
+    ];
+    expect(problems(program, events)).toEqual(['A its key is null, and null joins nothing']);
+    expect(problems(program, [['A', 0, { k: 'null' }], events[1] as Event])).toEqual([]);
+  });
+});
+
+describe('trends', () => {
+  const program = `event P:
+    k: str
+    v: float
+stream S = all P where v > 50 as x .within(1m).partition_by(k).trend_aggregate(n: count_trends()).having(n > 2).emit(k, n)
+`;
+  const explained = (events: readonly Event[], options: EngineOptions, key?: string) =>
+    run(program, events, options).engine.explain('S', key);
+
+  it.each([
+    ['the kernel', { explain: true }],
+    ['row by row', { explain: true, isFused: false }],
+  ])('say why no event begins one, and what their windows hold, with %s', (_, options) => {
+    const refused = explained([['P', 0, { k: 'a', v: 5 }]], options);
+    expect(refused.pattern?.begins.map(({ candidates }) => candidates.map(({ problem }) => problem))).toEqual([['v (5) > 50']]);
+    const begun: readonly Event[] = [
+      ['P', 0, { k: 'a', v: 60 }],
+      ['P', 1_000, { k: 'b', v: 70 }],
+    ];
+    expect(explained(begun, options, 'a').windows).toMatchObject([{ key: 'a', count: null, start: 0, end: 60_000, closesAt: 60_000 }]);
+    expect(explained(begun, options, 'a').windows[0]?.soFar?.get('n')).toBe(1);
+    const closed = explained([...begun, ['P', 70_000, { k: 'a', v: 1 }]], options);
+    expect(closed.furthest?.decisions.at(-1)).toMatchObject({ verdict: 'BLOCK', why: 'n (1) > 2' });
+  });
+});
+
 describe('what waits until time has come to it', () => {
   const program = `stream S = A as a -> B where v > 1 as b .within(1m).partition_by(k).watermark(out_of_order: 10s).emit(k: a.k)
 stream J = join(A, B).on(A.k == B.k).window(1m).watermark(out_of_order: 10s).emit(k: A.k)
