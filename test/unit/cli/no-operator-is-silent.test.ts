@@ -22,6 +22,10 @@ const silent: Readonly<Record<string, readonly [stream: string, told: RegExp, ev
   'a window by number': ['A.window(3)', /needs 1 more event/],
   'an aggregate': ['A.window(1m).aggregate(n: count())', /holds 2 events and closes at @1m/],
   'the condition of a window': ['A.window(1).aggregate(n: count()).having(n > 5)', /n \(1\) > 5/],
+  'what a window must look like': [
+    'A.window(2).pattern(rise: events => len(events) > 5)',
+    /was held back by window\(2\).*: len\(x0\) \(2\) > 5/,
+  ],
   pattern: ['A as a -> B as b .within(1m)', /waits for B as b/],
   'a pattern that nothing begins': ['A where v > 5 as a -> B as b .within(1m)', /no run began: .*v \(1\) > 5/],
   join: ['join(A, B).on(A.k == B.k).window(10s)', /the join lacks B/],

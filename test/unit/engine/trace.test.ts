@@ -140,3 +140,16 @@ it('says that an event waits until time has come to it', () => {
     'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:12Z]',
   ]);
 });
+
+it('says that a window does not look as it must, when it ends by an event or by time', () => {
+  const program = (window: string): string => `stream W = A.window(${window}).pattern(rise: events => len(events) > 5).emit()\n`;
+  const events: readonly Parameters<typeof inputEvent>[] = [
+    ['A', 1_000, { v: 1 }],
+    ['A', 2_000, { v: 2 }],
+    ['A', 12_000, { v: 3 }],
+  ];
+  const verdicts = (window: string): unknown =>
+    traceOf(program(window), events).map((line) => /<- A|PASS|BLOCK.*/.exec(line)?.[0].replace(/ window.*\) \[/, ' ['));
+  expect(verdicts('2')).toEqual(['<- A', 'PASS', '<- A', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
+  expect(verdicts('10s')).toEqual(['<- A', 'PASS', '<- A', 'PASS', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
+});

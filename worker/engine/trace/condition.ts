@@ -70,7 +70,7 @@ interface Outcome {
 
 function attempt(expression: PlanExpression, scope: Scope, reader: ConditionReader): Outcome {
   try {
-    return { value: reader.evaluator(expression)({ ...scope, locals: [] }), failure: null };
+    return { value: reader.evaluator(expression)({ ...scope, locals: [...scope.locals] }), failure: null };
   } catch (thrown) {
     if (!(thrown instanceof EvaluationError)) throw thrown;
     return { value: null, failure: thrown.message };
