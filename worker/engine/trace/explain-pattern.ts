@@ -232,12 +232,13 @@ function explainEnd(evidence: PatternEvidence, ended: EndedRun): EndedRunExplana
     waitsFor: ended.end === 'deadline' ? explained.waitsFor : [],
     end: ended.end,
     time: ended.time,
-    reason: reasonOf(evidence.plan, ended),
+    reason: endReason(evidence.plan, ended),
     event: ended.row === null ? null : eventOf(ended.row),
   };
 }
 
-function reasonOf(plan: PatternPlan, { end, by }: EndedRun): string {
+/** One clause. */
+export function endReason(plan: PatternPlan, { end, by }: EndedRun): string {
   switch (end) {
     case 'matched':
       return 'it matched';

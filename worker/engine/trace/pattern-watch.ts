@@ -1,16 +1,16 @@
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
 import { bindingsOf } from '../patterns/captures.ts';
-import { type Closing, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
+import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
 import { relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
 import { judge } from './condition.ts';
 import { keyIn } from './deciding-values.ts';
-import { keyOfRun } from './explain-pattern.ts';
-import { anyIsAsNear, type EndedRun, type ExplainRecorder, type Nearness } from './explain-recorder.ts';
+import { endReason, keyOfRun } from './explain-pattern.ts';
+import { anyIsAsNear, type EndedRun, type ExplainRecorder, firstRowOf, type Nearness } from './explain-recorder.ts';
 import { nearnessTo } from './nearness.ts';
 import type { PatternView } from './pattern-view.ts';
-import { furthestOf } from './progress.ts';
+import { furthestOf, stepsTaken } from './progress.ts';
 import { refusalsOf } from './refusals.ts';
 
 /** What a pattern shows while it is watched. */
@@ -57,6 +57,8 @@ export class PatternWatch {
   /** When the match came that time has brought last; null until it is out. The runs that it ends may be told of before. */
   #matchTime: number | null = null;
   #skippedByTime: EndedRun[] = [];
+  /** Runs that the row at work has ended, to be told to the tracer when all is done. */
+  readonly #endedByRow: EndedRun[] = [];
 
   constructor(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern) {
     this.#plan = plan;
@@ -75,6 +77,7 @@ export class PatternWatch {
       work();
     } finally {
       this.#atWork = null;
+      for (const ended of this.#endedByRow.splice(0).sort((a, b) => compareRuns(a.run, b.run))) this.#tellEnd(ended);
     }
   }
 
@@ -121,12 +124,29 @@ export class PatternWatch {
 
   /** A run is over, with what it came to. */
   closed(run: PartialMatch, closing: Closing | null): void {
-    if (this.#options.recorder === null) return;
     // It would have begun with the last event of the match that ends it.
     if (closing === 'skipped' && this.#atWork !== null && run.began === this.#pattern.received()) return;
     const ended = this.#atWork === null ? this.#endByTime(run, closing) : this.#endByEvent(run, this.#atWork, closing);
-    this.#options.recorder.runEnded(ended);
-    if (this.#atWork === null) this.#awaitMatch(ended, closing);
+    this.#options.recorder?.runEnded(ended);
+    if (this.#atWork !== null) this.#endedByRow.push(ended);
+    else {
+      this.#tellEnd(ended);
+      this.#awaitMatch(ended, closing);
+    }
+  }
+
+  /** With the end of input all runs are over, which need not be said of each. */
+  #tellEnd(ended: EndedRun): void {
+    const { environment } = this.#options;
+    const first = firstRowOf(ended.run);
+    const isTold = ended.end !== 'matched' && (ended.row !== null || this.#watermark < Infinity);
+    if (environment.tracer === null || first === null || !isTold) return;
+    const steps = this.#plan.steps.filter(({ negated }) => !negated).length;
+    const why = [`a run of ${stepsTaken(ended.run.progress.captures)} of ${steps} steps: ${endReason(this.#plan, ended)}`];
+    environment.tracer.decided({
+      ...{ stream: environment.stream.name, key: keyIn(environment, first), operator: 'pattern' },
+      ...{ verdict: 'ENDED', why },
+    });
   }
 
   #awaitMatch(ended: EndedRun, closing: Closing | null): void {
@@ -141,7 +161,9 @@ export class PatternWatch {
   /** A run that was told as over with a match has none: a match before it has ended it. */
   skipped(run: PartialMatch): void {
     const row = this.#atWork?.row ?? null;
-    this.#options.recorder?.runEnded({ run, end: 'skipped', by: null, row, time: row?.time ?? this.#watermark });
+    const ended: EndedRun = { run, end: 'skipped', by: null, row, time: row?.time ?? this.#watermark };
+    this.#options.recorder?.runEnded(ended);
+    if (row !== null) this.#endedByRow.push(ended);
   }
 
   #endByTime(run: PartialMatch, closing: Closing | null): EndedRun {
