@@ -62,7 +62,8 @@ export class ExplainCommand extends ResultCommand {
     }
     const streams = this.#streamsOf(plan);
     const source = { ...eventSource(this), stdin: this.context.stdin };
-    const run = await ExplainedRun.of({ plan, eventsPaths: this.events, source, timeField: this.timeField, strict: false, until: at });
+    const { timeField, key } = this;
+    const run = await ExplainedRun.of({ plan, eventsPaths: this.events, source, timeField, strict: false, until: at, key });
     const notes = await run.notes();
     const explanations = streams.map((stream) => run.engine.explain(stream, this.key));
     if (this.json) for (const explanation of explanations) this.print(`${explanationJson(explanation, notes, true)}\n`);

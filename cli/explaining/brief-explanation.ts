@@ -5,28 +5,38 @@ import type {
   JoinExplanation,
   PatternExplanation,
   RunExplanation,
+  WindowExplanation,
 } from '../../worker/engine/trace/explanation.ts';
 import { plain } from '../colors.ts';
 import { counted } from '../counts.ts';
 import { eventText, visible } from '../event-text.ts';
-import { closureText, deadlineText, timeText } from './explanation-text.ts';
+import { closureText, deadlineText, heldBackText, timeText } from './explanation-text.ts';
 
 /**
  * The one thing that most likely kept a stream from giving a result, on one line; null when nothing is known. `isRecorded`: the engine
  * was made with `explain`, so it knows what came and did not fit.
  */
 export function briefExplanation(explanation: Explanation, isRecorded = true): string | null {
-  const { nothing, pattern, join, attempts, windows } = explanation;
+  const { nothing, heldBack, pattern, join, attempts, windows } = explanation;
   if (nothing !== null) return visible(nothing);
   const blocked = blockedAttempt(explanation);
   if (blocked) return blockedText(blocked);
+  if (pattern?.isTrend && windows.length > 0) return windowText(windows[0] as WindowExplanation);
+  const held = heldBack == null ? null : `${heldBackText(heldBack)}, the last ${shortEvent(heldBack.event)}`;
+  if (held !== null && pattern?.furthest == null) return held;
+  if (pattern !== null && held !== null) return `${patternText(pattern, isRecorded)}; ${held}`;
   if (pattern !== null) return patternText(pattern, isRecorded);
   if (join !== null) return joinText(join);
   const [window] = windows;
   if (window === undefined) return failedText(attempts);
+  return windowText(window);
+}
+
+function windowText(window: WindowExplanation): string {
   const closing =
     window.missing === null ? `closes at ${timeText(window.closesAt ?? Infinity)}` : `needs ${counted(window.missing, 'more event')}`;
-  return `${visible(window.operator)} holds ${counted(window.count, 'event')} and ${closing}`;
+  if (window.count !== null) return `${visible(window.operator)} holds ${counted(window.count, 'event')} and ${closing}`;
+  return `${visible(window.operator)} has an open window, which ${closing}`;
 }
 
 /** What an operator of the stream held back, if that is what there is to tell. */
@@ -49,7 +59,7 @@ function failedText(attempts: readonly Attempt[]): string | null {
   return `${shortEvent(failed.event)} ${what} ${visible(decision.operator)}${decision.why === '' ? '' : `: ${visible(decision.why)}`}`;
 }
 
-function patternText({ furthest, ended, begins }: PatternExplanation, isRecorded: boolean): string | null {
+function patternText({ isTrend, furthest, ended, begins }: PatternExplanation, isRecorded: boolean): string | null {
   if (furthest !== null) return `${runText(furthest)}, which ${waitText(furthest)}`;
   const isFailed = ended !== null && ended.end !== 'matched';
   if (isFailed) {
@@ -59,8 +69,10 @@ function patternText({ furthest, ended, begins }: PatternExplanation, isRecorded
   }
   const [first] = begins;
   if (first === undefined || ended !== null) return null;
-  if (first.candidates.length > 0) return `no run began: ${visible(first.step)}${candidateText(first)}`;
-  return isRecorded ? `nothing came for ${visible(first.step)}` : `no run is open; one begins with ${visible(first.step)}`;
+  if (first.candidates.length > 0) return `no ${isTrend ? 'trend' : 'run'} began: ${visible(first.step)}${candidateText(first)}`;
+  return isRecorded
+    ? `nothing came for ${visible(first.step)}`
+    : `${isTrend ? 'no trend has begun' : 'no run is open'}; one begins with ${visible(first.step)}`;
 }
 
 function runText({ stepsTaken, steps, held }: RunExplanation): string {

@@ -21,6 +21,8 @@ export interface ExplainedRunOptions {
   readonly timeField: string | undefined;
   /** Incomplete events are invalid. */
   readonly strict: boolean;
+  /** The key that will be asked for. */
+  readonly key?: string | undefined;
   /** Event time up to which events run, epoch ms. @default the end of the file */
   readonly until?: number;
   /** The first so many events run. @default all */
@@ -58,7 +60,7 @@ export class ExplainedRun {
   }
 
   private constructor(options: ExplainedRunOptions, models: Models | undefined) {
-    const { plan, strict } = options;
+    const { plan, strict, key } = options;
     this.#options = options;
     this.#schemas = new EventSchemas(plan.events);
     this.#read = readTypesOf(plan);
@@ -67,7 +69,8 @@ export class ExplainedRun {
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.engine.answer(answer),
     });
-    this.engine = createEngine(plan, { ...silentHost, ...this.#answers.host }, { explain: true, strictEvents: strict });
+    const host = { ...silentHost, ...this.#answers.host };
+    this.engine = createEngine(plan, host, { explain: true, explainKey: key, strictEvents: strict });
   }
 
   get events(): number {

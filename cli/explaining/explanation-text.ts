@@ -5,6 +5,7 @@ import type {
   Decision,
   EndedRunExplanation,
   Explanation,
+  HeldBackExplanation,
   HeldEvent,
   JoinExplanation,
   PatternExplanation,
@@ -39,12 +40,14 @@ class ExplanationText {
   }
 
   lines(explanation: Explanation): readonly string[] {
-    const { nothing, pattern, join, windows, attempts, furthest } = explanation;
+    const { nothing, heldBack, pattern, join, windows, attempts, furthest } = explanation;
     const head = this.#head(explanation);
     if (nothing !== null) return [head, `  ${visible(nothing)}`];
     const isRepeated = furthest === null || attempts.some((attempt) => attempt.event === furthest.event || isSame(attempt, furthest));
     return [
       head,
+      // A server of an earlier build does not say it.
+      ...(heldBack == null ? [] : [`  ${heldBackText(heldBack)}, the last: ${this.#event(heldBack.event)}`]),
       ...(pattern === null ? [] : this.#pattern(pattern)),
       ...(join === null ? [] : this.#join(join)),
       ...attempts.flatMap((attempt) => this.#attempt(attempt.kind === 'event' ? 'last event' : 'last result', attempt)),
@@ -63,15 +66,19 @@ class ExplanationText {
     return parts.join(' | ');
   }
 
-  #pattern({ openRuns, furthest, begins, ended }: PatternExplanation): readonly string[] {
+  #pattern({ isTrend, openRuns, furthest, begins, ended, endedLast }: PatternExplanation): readonly string[] {
     const lines: string[] = [];
-    if (furthest === null) lines.push('  no run is open; one begins with', ...begins.flatMap((step) => this.#step(step)));
+    if (furthest === null)
+      lines.push(isTrend ? '  a trend begins with' : '  no run is open; one begins with', ...begins.flatMap((step) => this.#step(step)));
     else {
       const which = openRuns === 1 ? 'open run' : `furthest of ${openRuns} open runs`;
       lines.push(`  ${which}: ${progressText(furthest)}`, ...this.#run(furthest));
     }
     if (ended === null) return lines;
-    return [...lines, this.#end(ended), ...(furthest === null ? this.#run(ended, 'waited') : [])];
+    const told = furthest === null ? this.#run(ended, 'waited') : [];
+    // A server of an earlier build has no `endedLast`.
+    if (endedLast == null) return [...lines, this.#end('last run that ended', ended), ...told];
+    return [...lines, this.#end('furthest run that ended', ended), ...told, this.#end('last run that ended', endedLast)];
   }
 
   #run({ held, waitsFor }: RunExplanation, verb = 'waits'): readonly string[] {
@@ -89,6 +96,7 @@ class ExplanationText {
       `    ${visible(step.step)}${closureText(step)}${deadlineText(step)}`,
       ...shown.map((candidate) => `      ${this.#candidate(candidate, step.isAbsence)}`),
       ...(hidden > 0 ? [`      and ${hidden} more that did not fit`] : []),
+      ...forgottenLines(step),
     ];
   }
 
@@ -96,13 +104,13 @@ class ExplanationText {
     return `${this.#event(event)} ${isAbsence ? 'was no such event' : 'did not fit'}: ${this.#colors.red(visible(problem))}`;
   }
 
-  #end(ended: EndedRunExplanation): string {
+  #end(which: string, ended: EndedRunExplanation): string {
     const by = ended.event === null ? '' : `, by ${this.#event(ended.event)}`;
-    return `  last run that ended: ${progressText(ended)}, at ${timeText(ended.time)}: ${visible(ended.reason)}${by}`;
+    return `  ${which}: ${progressText(ended)}, at ${timeText(ended.time)}: ${visible(ended.reason)}${by}`;
   }
 
   #join({ sides, problems }: JoinExplanation): readonly string[] {
-    const lines = sides.flatMap(({ name, waiting, last }) => {
+    const lines = sides.flatMap(({ name, heldBack = 0, waiting, last }) => {
       if (waiting.length > 0) {
         return [
           `  ${visible(name)} waits`,
@@ -113,6 +121,7 @@ class ExplanationText {
         ];
       }
       const came = last === null ? 'none came' : `the last was ${this.#event(last.event)}, key ${visible(last.key)}`;
+      if (heldBack > 0) return [`  ${visible(name)} lacks: ${counted(heldBack, 'event')} that time has not reached`];
       return [`  ${visible(name)} lacks: ${came}`];
     });
     return [
@@ -136,7 +145,7 @@ class ExplanationText {
     const closing = missing === null ? `closes at ${timeText(closesAt ?? Infinity)}` : `${counted(missing, 'more event')} to a result`;
     const name = key === null ? '' : ` of ${visible(key)}`;
     return [
-      `  open window${name}: ${visible(operator)}, ${bounds}, holds ${counted(count, 'event')}, ${closing}`,
+      `  open window${name}: ${visible(operator)}, ${bounds}, ${count === null ? '' : `holds ${counted(count, 'event')}, `}${closing}`,
       ...(soFar === null ? [] : [`    so far ${fieldsText(soFar, this.#colors)}`]),
     ];
   }
@@ -145,6 +154,18 @@ class ExplanationText {
     const when = time === null ? 'at a time that is not kept' : timeText(time);
     return `${this.#colors.dim(when)} ${eventText(type, fields, this.#colors)}`;
   }
+}
+
+/** `2 events wait until time reaches @1s to @5s`. */
+export function heldBackText({ count, first, until }: HeldBackExplanation): string {
+  const times = first === until ? timeText(first) : `${timeText(first)} to ${timeText(until)}`;
+  return `${counted(count, 'event')} ${count === 1 ? 'waits' : 'wait'} until time reaches ${times}`;
+}
+
+/** A server of an earlier build does not say it. */
+function forgottenLines({ forgotten = 0 }: Partial<WaitingStep>): readonly string[] {
+  if (forgotten === 0) return [];
+  return [`      and ${forgotten ?? 'others'}${forgotten === null ? '' : ' more'} that are no longer remembered`];
 }
 
 function progressText({ stepsTaken, steps }: RunExplanation): string {

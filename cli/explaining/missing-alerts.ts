@@ -27,11 +27,12 @@ export function toldStreams(streams: readonly string[], isReached: (stream: stri
   return (reached.length > 0 ? reached : streams).slice(0, STREAMS_TOLD_MAX);
 }
 
-/** For each stream, as far as there is something to say, what came closest. `isRecorded` as `briefExplanation`. */
+/** For each stream what came closest. `isRecorded` as `briefExplanation`. */
 export function streamMisses(explanations: readonly Explanation[], isRecorded = true): readonly StreamMiss[] {
-  return explanations.flatMap((explanation) => {
+  return explanations.map((explanation) => {
+    const { stream, eventsIn, eventsOut } = explanation;
     const text = briefExplanation(explanation, isRecorded);
-    return text === null ? [] : [{ stream: explanation.stream, text }];
+    return { stream, text: text ?? `${counted(eventsIn, 'event')} came in, ${counted(eventsOut, 'result')} came out` };
   });
 }
 

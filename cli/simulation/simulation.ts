@@ -355,7 +355,11 @@ export class Simulation {
     const { engine } = await ExplainedRun.of({ plan, eventsPaths, source, timeField, strict, eventsMax: EXPLAINED_EVENTS_MAX });
     const counts = engine.counters().streams;
     const told = toldStreams(streams, (stream) => (counts.get(stream)?.eventsIn ?? 0) > 0);
-    return streamMisses(told.map((stream) => engine.explain(stream)));
+    const asTheyCame = told.map((stream) => engine.explain(stream));
+    if (!this.#options.flush || asTheyCame.every(({ heldBack }) => heldBack === null)) return streamMisses(asTheyCame);
+    // With the input ended what waited for time to come to it has been seen.
+    engine.end();
+    return streamMisses(asTheyCame.map((one) => (one.heldBack === null ? one : engine.explain(one.stream))));
   }
 
   #elapsedMs(): number {

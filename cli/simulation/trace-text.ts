@@ -36,7 +36,9 @@ export class TraceText implements Tracer {
   decided({ stream, key, operator, verdict, why }: TracedDecision): void {
     const { green, red } = this.#colors;
     const told = verdict === 'PASS' || why.length === 0 ? '' : ` ${visible(why.join(', '))}`;
-    this.#write(`     | ${this.#placeOf(stream, key)}${visible(operator)} ${verdict === 'PASS' ? green(verdict) : red(verdict)}${told}`);
+    this.#write(
+      `     | ${this.#placeOf(stream, key)}${visible(operator)} ${verdict === 'PASS' || verdict === 'HELD' ? green(verdict) : red(verdict)}${told}`,
+    );
   }
 
   /** Behind the line of a stream that an event has reached nothing more need be said; what time alone brings stands under none. */

@@ -20,11 +20,13 @@ export interface EngineOptions {
   readonly isFused?: boolean;
   /**
    * Streams remember what came last, so that `Engine.explain` can say what kept it back: for each of the last 1,000 keys the
-   * last event, the last 8 events for each step, and the last run that ended. @default false
+   * last event, up to 32 events for each step, of more those that came nearest, and the last run that ended. @default false
    */
   readonly explain?: boolean;
   /** Values that may be remembered for that in all streams together, characters of texts by sixteens; the key that was seen longest ago goes first. @default any number */
   readonly explainedValuesMax?: number;
+  /** With `explain`, the key that will be asked for: however many keys come after it, it is remembered. */
+  readonly explainKey?: string | undefined;
   /**
    * `EngineHost.output` is told the events behind each output. Rows go from operator to operator then. What a restored state holds of
    * events of before may lack fields that no condition reads. @default false
@@ -38,11 +40,18 @@ export interface EngineOptions {
  */
 export function createEngine(plan: Plan, host: EngineHost, options: EngineOptions = {}): Engine {
   requireModels(plan, host);
-  const { strictEvents = false, explain = false, causes = false, isFused = true, explainedValuesMax = Infinity } = options;
+  const {
+    strictEvents = false,
+    explain = false,
+    explainKey = null,
+    causes = false,
+    isFused = true,
+    explainedValuesMax = Infinity,
+  } = options;
   const backend = load(plan, options.backend ?? compiledBackend);
   const watched = explain || causes ? 'explained' : host.trace !== undefined ? 'traced' : null;
   const fused = isFused ? fuse(plan, { watched }) : null;
-  return new ProgramEngine(plan, host, { backend, strictEvents, explain, causes, explainedValuesMax, fused });
+  return new ProgramEngine(plan, host, { backend, strictEvents, explain, explainKey, causes, explainedValuesMax, fused });
 }
 
 function load(plan: Plan, factory: BackendFactory): ExpressionBackend {

@@ -206,8 +206,11 @@ export interface TracedDecision {
   readonly key: string;
   /** As written. */
   readonly operator: string;
-  /** `LATE`: a window, or the runs or rows that it could have been with, had ended. */
-  readonly verdict: 'PASS' | 'BLOCK' | 'LATE';
+  /**
+   * `LATE`: a window, or the runs or rows that it could have been with, had ended. `HELD`: it waits until time has come to it
+   * (`out_of_order`). `ENDED`: a run of the pattern is over, without a match.
+   */
+  readonly verdict: 'PASS' | 'BLOCK' | 'LATE' | 'HELD' | 'ENDED';
   /** What decided: fields and aliases as `name=value`, a condition that did not hold. */
   readonly why: readonly string[];
 }

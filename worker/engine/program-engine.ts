@@ -47,6 +47,8 @@ export interface ProgramOptions {
   readonly backend: ExpressionBackend;
   readonly strictEvents: boolean;
   readonly explain: boolean;
+  /** The key that explanations do not forget. */
+  readonly explainKey: string | null;
   readonly causes: boolean;
   /** Values that all that is remembered to explain streams may have together. */
   readonly explainedValuesMax: number;
@@ -92,7 +94,8 @@ export class ProgramEngine implements Engine {
   #lateOrder = 0;
   readonly #unreadTypes = new UnreadTypes();
 
-  constructor(plan: Plan, host: EngineHost, { backend, strictEvents, explain, causes, explainedValuesMax, fused }: ProgramOptions) {
+  constructor(plan: Plan, host: EngineHost, options: ProgramOptions) {
+    const { backend, strictEvents, explain, explainKey, causes, explainedValuesMax, fused } = options;
     this.#causes = causes ? new CauseRecorder(plan) : null;
     this.#fused = fused;
     this.#host = host;
@@ -115,7 +118,7 @@ export class ProgramEngine implements Engine {
       step: () => this.#step(),
       settle: () => this.#settle(),
     };
-    const runtime = this.#runtime(plan, explain);
+    const runtime = this.#runtime(plan, { isExplained: explain, explainedKey: explainKey });
     this.#nodes = plan.streams.map((stream, index) => new StreamNode(stream, index, runtime));
     if (explain && explainedValuesMax !== Infinity) this.#shareRoom(new RecorderRoom(explainedValuesMax));
     this.#timed = order.map((index) => this.#nodes[index] as StreamNode).filter((node) => node.isTimed);
@@ -188,14 +191,14 @@ export class ProgramEngine implements Engine {
     };
   }
 
-  #runtime(plan: Plan, isExplained: boolean): ProgramRuntime {
+  #runtime(plan: Plan, explained: Pick<ProgramRuntime, 'isExplained' | 'explainedKey'>): ProgramRuntime {
     return {
       host: this.#host,
       backend: this.#backend,
       time: this.#time,
       queue: this.#queue,
       conditions: new ConditionReaders(plan, () => this.#backend.saveGlobals()),
-      isExplained,
+      ...explained,
       effects: this.#effects,
       settle: () => this.#settleAll(),
       releaseWatermark: (hold, time) => {

@@ -103,6 +103,12 @@ function Answer({ path, stream, partition }: AnswerProps) {
         <p class="quiet">What is held now. What kept events back, and with which values, is remembered while the pipeline is watched.</p>
       )}
       {data.nothing !== null && <Empty title={data.nothing} />}
+      {data.held_back != null && (
+        <p>
+          <strong>{countText(data.held_back.count)}</strong> of its events wait until time reaches {timeText(data.held_back.until)}, the
+          last <code>{eventText(data.held_back.event)}</code>
+        </p>
+      )}
       {pattern !== null && <Pattern of={pattern} />}
       {join !== null && <Join of={join} />}
       {windows.length > 0 && <Windows of={windows} />}
@@ -115,7 +121,11 @@ function Answer({ path, stream, partition }: AnswerProps) {
   );
 }
 
-function Pattern({ of: { open_runs: open, furthest, begins, ended } }: { readonly of: NonNullable<Explanation['pattern']> }) {
+function Pattern({
+  of: { open_runs: open, furthest, begins, ended, ended_last: last = null },
+}: {
+  readonly of: NonNullable<Explanation['pattern']>;
+}) {
   return (
     <>
       {furthest === null ? (
@@ -128,7 +138,8 @@ function Pattern({ of: { open_runs: open, furthest, begins, ended } }: { readonl
           <RunPart of={furthest} />
         </Section>
       )}
-      {ended !== null && <Ended of={ended} />}
+      {ended !== null && <Ended of={ended} title={last === null ? 'The run that ended last' : 'The furthest run that ended'} />}
+      {last !== null && <Ended of={last} title="The run that ended last" />}
     </>
   );
 }
@@ -158,7 +169,7 @@ function RunPart({ of: run }: { readonly of: Run }) {
 function Steps({ of: steps }: { readonly of: readonly WaitingStep[] }) {
   return (
     <ul class="steps">
-      {steps.map(({ step, is_absence: isAbsence, closure, deadline, left_ms: left, candidates }) => (
+      {steps.map(({ step, is_absence: isAbsence, closure, deadline, left_ms: left, candidates, forgotten = 0 }) => (
         <li key={step}>
           <code>{step}</code>{' '}
           {closure !== null && (
@@ -173,6 +184,9 @@ function Steps({ of: steps }: { readonly of: readonly WaitingStep[] }) {
             </span>
           )}
           <Candidates of={candidates} />
+          {forgotten !== 0 && (
+            <span class="quiet">and {forgotten === null ? 'others' : `${countText(forgotten)} more`} that are no longer remembered</span>
+          )}
         </li>
       ))}
     </ul>
@@ -200,9 +214,9 @@ function Values({ of: values }: { readonly of: Readonly<Record<string, unknown>>
   return <span class="quiet"> ({known.map(([name, value]) => `${name} = ${valueText(value)}`).join(', ')})</span>;
 }
 
-function Ended({ of: run }: { readonly of: EndedRun }) {
+function Ended({ of: run, title }: { readonly of: EndedRun; readonly title: string }) {
   return (
-    <Section title={run.end === 'matched' ? 'The last match' : 'The run that ended last'}>
+    <Section title={run.end === 'matched' ? 'The last match' : title}>
       <p>
         <Status of={run.end === 'matched' ? 'ready' : 'stopped'}>{run.end}</Status> at {timeText(run.time)}: {run.reason}
         {run.event !== null && (
@@ -260,7 +274,7 @@ function Windows({ of: windows }: { readonly of: Explanation['windows'] }) {
                 key <code>{key}</code>
               </>
             )}{' '}
-            holds {plural(count, 'event')} from {timeText(start)}
+            {count !== null && <>holds {plural(count, 'event')} </>}from {timeText(start)}
             {closes !== null && <>, closes when event time reaches {timeText(closes)}</>}
             {missing !== null && <>, needs {plural(missing, 'event')} more</>}
             {soFar !== null && (

@@ -9,6 +9,8 @@ export interface Explanation {
   readonly events_in: number;
   readonly events_out: number;
   readonly nothing: string | null;
+  /** Absent from a worker of an earlier build. */
+  readonly held_back?: { readonly count: number; readonly first: number; readonly until: number; readonly event: ExplainedEvent } | null;
   readonly pattern: PatternPart | null;
   readonly join: JoinPart | null;
   readonly windows: readonly WindowPart[];
@@ -50,6 +52,8 @@ export interface WaitingStep {
   readonly deadline: number | null;
   readonly left_ms: number | null;
   readonly candidates: readonly Candidate[];
+  /** Absent from a worker of an earlier build. */
+  readonly forgotten?: number | null;
 }
 
 export interface Run {
@@ -72,6 +76,8 @@ interface PatternPart {
   readonly furthest: Run | null;
   readonly begins: readonly WaitingStep[];
   readonly ended: EndedRun | null;
+  /** Absent from a worker of an earlier build. */
+  readonly ended_last?: EndedRun | null;
 }
 
 interface JoinPart {
@@ -86,7 +92,8 @@ interface JoinPart {
 interface WindowPart {
   readonly operator: string;
   readonly key: string | null;
-  readonly count: number;
+  /** Null of a window of trends. */
+  readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
   readonly closes_at: number | null;

@@ -50,6 +50,30 @@ const ways: readonly (readonly string[])[] = [
 ];
 
 describe('a simulation without alerts', () => {
+  it('says what waits until time has come to it, unless the input has ended', async () => {
+    folder.write(
+      'late.vpl',
+      `event A: k: str
+event B: k: str
+stream S = A as a -> B where k == a.k as b .watermark(out_of_order: 10s).within(30s).emit(k: a.k)
+stream J = join(A, B).on(A.k == B.k).window(5s).watermark(out_of_order: 10s).emit(k: A.k)
+`,
+    );
+    folder.write('late.evt', '@0 A { k: "x" }\n@1s B { k: "y" }\n');
+    const lines = async (...flags: string[]): Promise<string[]> =>
+      footer((await folder.cep(['simulate', '-p', './late.vpl', '-e', './late.evt', ...flags])).stdout);
+    expect(await lines('--no-flush')).toEqual([
+      'No alerts from 2 events:',
+      '  S: 2 events wait until time reaches @0s to @1s, the last B { k: "y" } at @1s',
+      '  J: 2 events wait until time reaches @0s to @1s, the last B { k: "y" } at @1s',
+    ]);
+    expect(await lines()).toEqual([
+      'No alerts from 2 events:',
+      '  S: a run that has taken 1 of 2 steps, a = A { k: "x" } at @0s, which ended at @30s: its deadline passed; it waited for B where k == a.k as b, until @30s; B { k: "y" } at @1s did not fit: k ("y") == a.k ("x")',
+      '  J: the join lacks A (the last was A { k: "x" } at @0s) and B (the last was B { k: "y" } at @1s)',
+    ]);
+  });
+
   it('names the types that no stream reads, declared or not, and what was perhaps meant', async () => {
     const events = `${`@0 LoginFail { user: "ann", ip: "1" }\n`.repeat(13)}@0 Nobody { x: 1 }\n@0 Zebra {}\n`;
     expect(await simulated('unread.evt', events)).toEqual([

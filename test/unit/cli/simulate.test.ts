@@ -115,7 +115,7 @@ describe('cep simulate', () => {
     expect((await simulate([...files, '--trace'])).stdout).toMatchInlineSnapshot(`
       "EVENT [1/2] Login { user: "ann", tries: 1 }
         -> stream Many matched on Login
-           | where(tries > 3) BLOCK tries=1
+           | where(tries > 3) BLOCK tries (1) > 3
         -> stream Twice matched on Login
            | pattern: 1 active run(s), 0 completed
       EVENT [2/2] Login { user: "ann", tries: 4 }

@@ -28,7 +28,7 @@ it('says of each event which streams it matched, what each operator decided by w
   expect(lines).toMatchInlineSnapshot(`
     [
       "S <- E",
-      "S BLOCK where(e.v > 10 and k == "a") [v=5, k=a]",
+      "S BLOCK where(e.v > 10 and k == "a") [v (5) > 10]",
       "S <- E",
       "S PASS where(e.v > 10 and k == "a") [v=50, k=a]",
       "S PASS limit(1) []",
@@ -40,7 +40,7 @@ it('says of each event which streams it matched, what each operator decided by w
       "emitted Next@2 {"v":50}",
       "S <- E",
       "S PASS where(e.v > 10 and k == "a") [v=60, k=a]",
-      "S BLOCK limit(1) []",
+      "S BLOCK limit(1) [it has passed 1 already]",
     ]
   `);
 });
@@ -58,7 +58,7 @@ it('shows the state of patterns and the aliases that decided', () => {
       "P <- A",
       "P runs=1 completed=0",
       "P <- B",
-      "P BLOCK where(b.v < 10) [b.v=20]",
+      "P BLOCK where(b.v < 10) [b.v (20) < 10]",
       "P runs=0 completed=1",
       "P <- A",
       "P runs=1 completed=0",
@@ -112,10 +112,68 @@ it('says that a window drops an event as late, and of which key what it gives is
   expect(lines).toEqual([
     'W <- A',
     'Wx PASS window(10s).aggregate(n: count()) []',
-    'Wx BLOCK where(n > 1) [n=1]',
+    'Wx BLOCK where(n > 1) [n (1) > 1]',
     'W <- A',
     'Wy PASS window(10s).aggregate(n: count()) []',
     'W <- A',
     'Wx LATE window(10s).aggregate(n: count()) [time stands at 1970-01-01T00:00:12Z]',
   ]);
+});
+
+it('says that an event waits until time has come to it', () => {
+  const program = 'stream S = A as a -> B as b .within(1m).partition_by(k).watermark(out_of_order: 10s).emit(k: a.k)\n';
+  const lines = traceOf(program, [
+    ['A', 1_000, { k: 'x' }],
+    ['B', 2_000, { k: 'x' }],
+    ['B', 12_000, { k: 'x' }],
+  ]);
+  expect(lines).toEqual([
+    'S <- A',
+    'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:01Z]',
+    'S <- B',
+    'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:02Z]',
+    'S runs=1 completed=0',
+    'Sx PASS emit(k: a.k) []',
+    'emitted S@2000 {"k":"x"}',
+    'S runs=0 completed=1',
+    'S <- B',
+    'Sx HELD out_of_order [until time reaches 1970-01-01T00:00:12Z]',
+  ]);
+});
+
+it('says that a window does not look as it must, when it ends by an event or by time', () => {
+  const program = (window: string): string => `stream W = A.window(${window}).pattern(rise: events => len(events) > 5).emit()\n`;
+  const events: readonly Parameters<typeof inputEvent>[] = [
+    ['A', 1_000, { v: 1 }],
+    ['A', 2_000, { v: 2 }],
+    ['A', 12_000, { v: 3 }],
+  ];
+  const verdicts = (window: string): unknown =>
+    traceOf(program(window), events).map((line) => /<- A|PASS|BLOCK.*/.exec(line)?.[0].replace(/ window.*\) \[/, ' ['));
+  expect(verdicts('2')).toEqual(['<- A', 'PASS', '<- A', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
+  expect(verdicts('10s')).toEqual(['<- A', 'PASS', '<- A', 'PASS', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
+});
+
+it('says which runs an event or time has ended without a match, and why', () => {
+  const ends = (pattern: string, ...events: readonly Parameters<typeof inputEvent>[]): string[] =>
+    traceOf(`stream P = ${pattern}.emit(n: a.n)\n`, events).flatMap((line) => (line.includes('ENDED') ? [line.replace(/.*\[/, '[')] : []));
+  const two: readonly Parameters<typeof inputEvent>[] = [
+    ['A', 0, { n: 1 }],
+    ['A', 1, { n: 2 }],
+  ];
+  expect(ends('A as a -> NOT X -> B as b', ...two, ['X', 2])).toEqual(Array(2).fill('[a run of 1 of 2 steps: NOT X forbids the event]'));
+  expect(ends('A as a -> B as b .not(X)', two[0] as never, ['X', 2])).toEqual(['[a run of 1 of 2 steps: .not(X) cancels it]']);
+  expect(ends('A as a -> B as b .within(10ms)', two[0] as never, ['B', 20])).toEqual(['[a run of 1 of 2 steps: its deadline passed]']);
+  expect(ends('A as a -> B as b .max_runs(1)', ...two)).toEqual(['[a run of 1 of 2 steps: the state budget was used up]']);
+  expect(ends('A as a -> B as b .within(1m).after_match(skip_past_last)', ...two, ['B', 2])).toEqual([
+    '[a run of 2 of 2 steps: .after_match(skip_past_last) drops it behind a match]',
+  ]);
+});
+
+it('shows what an aggregate of a match came to', () => {
+  const lines = traceOf('stream P = F{1,} as f -> G as g .within(1m).where(count(f) >= 3).emit(n: count(f))\n', [
+    ['F', 0],
+    ['G', 1],
+  ]);
+  expect(lines.filter((line) => line.includes('BLOCK where'))).toEqual(['P BLOCK where(count(f) >= 3) [count(f) (1) >= 3]']);
 });

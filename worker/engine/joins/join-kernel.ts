@@ -15,9 +15,9 @@ import { savedRow } from '../state/saved-row.ts';
 import { Chain } from '../streams/chain.ts';
 import { plus } from '../time/instants.ts';
 import type { ConditionReader } from '../trace/condition.ts';
-import { joinKeyText } from '../trace/explain-join.ts';
+import { joinKeyText, NO_KEY } from '../trace/explain-join.ts';
 import type { ExplainRecorder } from '../trace/explain-recorder.ts';
-import type { JoinView } from '../trace/views.ts';
+import type { HeldRow, JoinView } from '../trace/views.ts';
 import { type JoinKey, keyPart, type RawKey, rawValue, savedKey } from './join-key.ts';
 import { areNear, JoinResults } from './join-results.ts';
 import { type Waiting, WaitingRow } from './waiting-row.ts';
@@ -137,7 +137,7 @@ export class JoinKernel implements Source, Kernel {
   #receive(side: number, row: Row): void {
     if (this.#environment.stream.time.outOfOrderMs > 0) this.#seenAt = row.time;
     try {
-      this.#recorder?.cameToSide(side, row, joinKeyText(this.#plan, side, row, this.#conditions) ?? 'null');
+      this.#recorder?.cameToSide(side, row, joinKeyText(this.#plan, side, row, this.#conditions) ?? NO_KEY);
       const scope = scopeOf(row);
       const values = (this.#keys[side] as readonly Evaluate[]).map((key) => key(scope));
       if (!values.includes(null)) this.#arrive(this.waiting.keys.ofValues(values), side, row);
@@ -262,6 +262,10 @@ export class JoinKernel implements Source, Kernel {
       this.waiting.add(key === null ? this.waiting.keyless : this.waiting.keys.ofText(savedKey(this.#plan, key)), side, one);
     }
     this.waiting.arrivals = waiting.arrivals;
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   inspect(): JoinView {

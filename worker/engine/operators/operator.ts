@@ -87,5 +87,7 @@ export interface OperatorEnvironment {
   /** Counts rows held back by `.dedupe`, `.throttle`, `.distinct`, `.limit`. */
   suppressed(count?: number): void;
   runsDropped(reason: RunDropReason, count?: number): void;
+  /** A window has ended whose events (as local 0) do not fit a condition. Absent = nobody wants to know. */
+  windowRefused?(last: Row, condition: PlanExpression, events: Value): void;
   readonly tracer: Tracer | null;
 }

@@ -16,7 +16,7 @@ import { matchRow } from './match-row.ts';
 import type { PatternObserver, Sight } from './observer.ts';
 import type { PatternMemory } from './pattern-memory.ts';
 import { buildPatternTree, listSlots } from './pattern-tree.ts';
-import type { Run } from './run.ts';
+import type { Closing, Run } from './run.ts';
 import { compareInMatchOrder, RunStore } from './run-store.ts';
 import { patternState } from './saved-runs.ts';
 import { type Moment, StateSpace } from './state-space.ts';
@@ -32,7 +32,9 @@ export interface PatternMatcherOptions {
   /** Finds runs by the equalities they wait for. Off, every waiting run is asked; the matches are the same. @default true */
   readonly isIndexed?: boolean;
   /** Called for each run when it is over, with or without a match, or dropped by the state budget; before its match is emitted. */
-  readonly closed?: ((run: Run, isOverBudget: boolean) => void) | null;
+  readonly closed?: ((run: Run, closing: Closing | null) => void) | null;
+  /** Called for each run whose match an earlier one has ended. */
+  readonly skipped?: ((run: Run) => void) | null;
   /** Is told of every event and match. */
   readonly observer?: PatternObserver | null;
 }
@@ -62,6 +64,7 @@ export class PatternMatcher {
   readonly #emit: (match: Row) => void;
   readonly #tap: ((step: StepPlan, row: Row) => void) | null;
   readonly #observer: PatternObserver | null;
+  readonly #skipped: ((run: Run) => void) | null;
   readonly #isList: readonly boolean[];
   readonly #space: StateSpace;
   readonly #watches: readonly Watch[];
@@ -86,6 +89,7 @@ export class PatternMatcher {
     this.#emit = emit;
     this.#tap = options.tap ?? null;
     this.#observer = options.observer ?? null;
+    this.#skipped = options.skipped ?? null;
     const root = buildPatternTree(plan);
     this.#isList = listSlots(root, plan.steps.length);
     this.#completion = new Completion(plan, root, (matches) => environment.runsDropped('subsets_limit', matches));
@@ -226,7 +230,7 @@ export class PatternMatcher {
     const step = this.#plan.steps[slot] as StepPlan;
     if (step.taps.length > 0) this.#tap?.(step, { ...row, bound: this.#transition.readable(progress.captures) });
     if (this.#isList[slot] && this.#closureEvents(progress.captures) > this.#plan.closureMax) {
-      this.#store.close(run, true);
+      this.#store.close(run, 'budget');
       this.#environment.runsDropped('max_closure');
       return;
     }
@@ -274,7 +278,7 @@ export class PatternMatcher {
       });
       if (this.#afterMatch.policy !== 'no_skip' && this.#afterMatch.counts(row)) {
         counted.push(match);
-        this.#skip(match);
+        this.#skip(match, pending);
       }
       emitted++;
       this.#emit(row);
@@ -283,9 +287,13 @@ export class PatternMatcher {
     return emitted;
   }
 
-  #skip(match: Pending): void {
+  #skip(match: Pending, pending: readonly Pending[]): void {
+    if (this.#skipped !== null) {
+      const later = new Set(pending.slice(pending.indexOf(match) + 1).map(({ run }) => run));
+      for (const run of later) if (!run.isOpen && run !== match.run && this.#isEndedBy(run, match)) this.#skipped(run);
+    }
     for (const run of this.#store.partition(match.run.partition.key)?.runs ?? []) {
-      if (this.#isEndedBy(run, match)) this.#store.close(run);
+      if (this.#isEndedBy(run, match)) this.#store.close(run, run === match.run ? 'matched' : 'skipped');
     }
   }
 
@@ -295,7 +303,7 @@ export class PatternMatcher {
 
   #keepBudget(): void {
     while (this.#store.size > this.#plan.runsMax) {
-      this.#store.close(this.#store.oldest as Run, true);
+      this.#store.close(this.#store.oldest as Run, 'budget');
       this.#environment.runsDropped('max_runs');
     }
   }
@@ -315,7 +323,7 @@ export class PatternMatcher {
   #wake(run: Run): void {
     const deadline = run.wake;
     if (this.#expiry.isGone(run.partition.key, deadline)) {
-      this.#store.close(run);
+      this.#store.close(run, 'expired');
       return;
     }
     const pending: Pending[] = [];
@@ -345,7 +353,7 @@ export class PatternMatcher {
   }
 
   #forget(key: string): void {
-    for (const run of this.#store.partition(key)?.runs ?? []) this.#store.close(run);
+    for (const run of this.#store.partition(key)?.runs ?? []) this.#store.close(run, 'expired');
   }
 
   /** `order`: of the rows that have yet to come here. */

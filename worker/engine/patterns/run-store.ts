@@ -1,6 +1,6 @@
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import { compareCaptures } from './captures.ts';
-import { type Beginning, compareRuns, Run, wakeTimeOf } from './run.ts';
+import { type Beginning, type Closing, compareRuns, Run, wakeTimeOf } from './run.ts';
 import { RunPartition } from './run-index.ts';
 import type { PatternState, Progress } from './state-space.ts';
 import { WakingRuns } from './waking-runs.ts';
@@ -9,7 +9,7 @@ import type { Watch } from './watch.ts';
 interface RunStoreOptions {
   readonly isIndexed: boolean;
   /** Called for each run that is over. */
-  readonly closed: ((run: Run, isOverBudget: boolean) => void) | null;
+  readonly closed: ((run: Run, closing: Closing | null) => void) | null;
   /** The time of a run has come. */
   readonly wake: (run: Run) => void;
 }
@@ -19,7 +19,7 @@ export class RunStore {
   readonly #watches: readonly Watch[];
   readonly #cancels: readonly Watch[];
   readonly #isIndexed: boolean;
-  readonly #closed: ((run: Run, isOverBudget: boolean) => void) | null;
+  readonly #closed: ((run: Run, closing: Closing | null) => void) | null;
   readonly #partitions = new Map<string, RunPartition>();
   readonly #runs: WakingRuns<Run>;
   readonly #watchesOf = new WeakMap<PatternState, readonly Watch[]>();
@@ -83,10 +83,10 @@ export class RunStore {
     this.#runs.moved(run);
   }
 
-  close(run: Run, isOverBudget = false): void {
+  close(run: Run, closing: Closing | null = null): void {
     if (!run.isOpen) return;
     run.isOpen = false;
-    this.#closed?.(run, isOverBudget);
+    this.#closed?.(run, closing);
     const { partition } = run;
     partition.remove(run);
     if (partition.isEmpty) this.#partitions.delete(partition.key);

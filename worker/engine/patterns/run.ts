@@ -24,6 +24,12 @@ export interface PartialMatch {
 }
 
 /**
+ * Why a run is over where neither the event at work nor the time that has passed says so: the state budget, a match that ends it, a match
+ * of its own behind which it would go on, the expiry of its key.
+ */
+export type Closing = 'budget' | 'skipped' | 'matched' | 'expired';
+
+/**
  * Event time after which something is due of a run that has come to this state: a `NOT` that matches, or the end of the run. A `NOT`
  * behind a displaced event may be over before the time of the first one.
  */

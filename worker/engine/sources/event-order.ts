@@ -1,7 +1,11 @@
+import { toText } from '../../../shared/events/text.ts';
+import { Timestamp } from '../../../shared/events/value.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import { orNull, type Saved } from '../state/codec.ts';
 import { ReorderBuffer, savedBuffer } from '../time/reorder-buffer.ts';
+import { keyIn } from '../trace/deciding-values.ts';
+import type { HeldRow } from '../trace/views.ts';
 
 /** The rows that are held back; null where rows are seen as they come. */
 export const savedOrder = orNull(savedBuffer);
@@ -24,6 +28,8 @@ export class EventOrder {
   readonly #buffer: ReorderBuffer | null;
   /** The last one that was late. */
   #lateRow: Row | null = null;
+  /** The last one that was told as held. */
+  #heldRow: Row | null = null;
 
   constructor(environment: OperatorEnvironment, target: Ordered) {
     this.#environment = environment;
@@ -42,7 +48,21 @@ export class EventOrder {
       return;
     }
     this.#buffer.add(row, lane);
+    if (row.time > watermark) this.#tellHeld(row);
     this.#release(this.#buffer, watermark);
+  }
+
+  #tellHeld(row: Row): void {
+    const { tracer, stream } = this.#environment;
+    if (tracer === null || row === this.#heldRow) return;
+    this.#heldRow = row;
+    const why = [`until time reaches ${toText(new Timestamp(row.time))}`];
+    tracer.decided({ stream: stream.name, key: keyIn(this.#environment, row), operator: 'out_of_order', verdict: 'HELD', why });
+  }
+
+  /** The rows that wait, in order of arrival. */
+  held(): readonly HeldRow[] {
+    return this.#buffer?.all() ?? [];
   }
 
   /** A row may come to several sides. */

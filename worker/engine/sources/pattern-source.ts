@@ -8,6 +8,7 @@ import { Chain, type MakeLink } from '../streams/chain.ts';
 import { originsOf } from '../streams/routes.ts';
 import type { PatternView } from '../trace/pattern-view.ts';
 import { watchOf } from '../trace/pattern-watch.ts';
+import type { HeldRow } from '../trace/views.ts';
 import { EventOrder } from './event-order.ts';
 import type { Source } from './source.ts';
 import type { SourceOptions } from './source-options.ts';
@@ -26,6 +27,7 @@ export class PatternSource implements Source {
     this.#origins = [...originsOf([...plan.steps, ...plan.cancels].map((step) => step.input)).keys()];
     const watch = watchOf(plan, options, {
       received: () => this.#matcher.received,
+      active: () => this.#matcher.activeRuns,
       inspect: () => this.#matcher.inspect(),
     });
     const emit = (match: Row): void => {
@@ -35,7 +37,8 @@ export class PatternSource implements Source {
     this.#matcher = new PatternMatcher(plan, environment, emit, {
       tap: tapsOf(plan.steps, makeLink),
       observer,
-      closed: watch && ((run, isOverBudget) => watch.closed(run, isOverBudget)),
+      closed: watch && ((run, closing) => watch.closed(run, closing)),
+      skipped: watch && ((run) => watch.skipped(run)),
     });
     observer?.begin({ plan, environment, emit: (forecast) => next.process(identified(forecast, plan)) });
     this.#order = new EventOrder(environment, {
@@ -78,6 +81,10 @@ export class PatternSource implements Source {
 
   runsActive(): number {
     return this.#matcher.activeRuns;
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   inspect(): PatternView {

@@ -23,7 +23,9 @@ export function createSource(
       return new JoinKernel(source, { environment, next, makeLink, recorder, conditions });
     case 'pattern': {
       const [first] = stream.operators;
-      if (first?.kind === 'trend_aggregate') return new TrendKernel(formOfRows(stream, source.pattern, first), { environment, next });
+      if (first?.kind === 'trend_aggregate') {
+        return new TrendKernel(formOfRows(stream, source.pattern, first), { environment, next, recorder, conditions });
+      }
       return new PatternSource(source.pattern, { environment, next, makeLink, observer, recorder, conditions });
     }
   }

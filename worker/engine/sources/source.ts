@@ -1,7 +1,7 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { Row } from '../operators/row.ts';
 import type { PatternView } from '../trace/pattern-view.ts';
-import type { JoinView } from '../trace/views.ts';
+import type { HeldRow, JoinView, WindowView } from '../trace/views.ts';
 
 /** The head of a stream: takes the rows of its origins and hands on what the chain is to see. */
 export interface Source {
@@ -17,4 +17,8 @@ export interface Source {
   runsActive?(): number;
   /** What it holds, for explanations. Absent = nothing. */
   inspect?(): PatternView | JoinView;
+  /** The windows that it has open, for explanations. Absent = there are none. */
+  openWindows?(): readonly WindowView[];
+  /** What waits until time has come to it, for explanations. Absent = nothing ever does. */
+  held?(): readonly HeldRow[];
 }

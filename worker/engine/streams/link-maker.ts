@@ -4,6 +4,7 @@ import type { Next, Operator } from '../operators/operator.ts';
 import { isGathering, isHoldingBack } from '../operators/operator-facts.ts';
 import { createOperator } from '../operators/registry.ts';
 import { decidingValues, keyIn } from '../trace/deciding-values.ts';
+import { blockReason } from '../trace/explain-attempt.ts';
 import { TracedOperator, type TracedOptions } from '../trace/traced-operator.ts';
 import type { MakeLink } from './chain.ts';
 import { OperatorContext } from './operator-context.ts';
@@ -65,8 +66,11 @@ function listenerOf(stream: StreamRuntime, plan: OperatorPlan, context: Operator
   const tracer = stream.program.host.trace;
   if (tracer === undefined) return recorder === null ? null : (verdict, row, isHandedOn) => recorder.passed(plan, verdict, row, isHandedOn);
   const values = decidingValues(plan, context);
+  const reader = stream.program.conditions.of(stream.plan);
   return (verdict, row, isHandedOn) => {
-    tracer.decided({ stream: context.stream.name, key: keyIn(context, row), operator: plan.text, verdict, why: values(row) });
+    const reason = verdict === 'BLOCK' ? blockReason(plan, row, reader).why : '';
+    const why = reason === '' ? values(row) : [reason];
+    tracer.decided({ stream: context.stream.name, key: keyIn(context, row), operator: plan.text, verdict, why });
     recorder?.passed(plan, verdict, row, isHandedOn);
   };
 }

@@ -8,10 +8,11 @@ import type { Receiver } from '../analytics/effects.ts';
 import type { Answered, Delivery, LogEntry, LookupRequest, ScoreRequest, Tracer } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
 import type { Next, RunDropReason } from '../operators/operator.ts';
-import type { Evaluate, Row } from '../operators/row.ts';
+import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import { lowestHold, WatermarkHold } from '../time/watermark-hold.ts';
+import { judge } from '../trace/condition.ts';
 import { keyIn } from '../trace/deciding-values.ts';
 import type { TracedOperator } from '../trace/traced-operator.ts';
 import { Chain, type MakeLink } from './chain.ts';
@@ -114,6 +115,16 @@ export class OperatorContext implements StreamEnvironment {
       why: [`time stands at ${toText(new Timestamp(this.watermark()))}`],
     });
     if (this.tracer !== null) this.observed?.isTold();
+  }
+
+  windowRefused(last: Row, condition: PlanExpression, events: Value): void {
+    const { recorder, program, plan } = this.#stream;
+    if ((recorder === null && this.tracer === null) || this.#operator === null) return;
+    const { failed } = judge(condition, { ...scopeOf(last), locals: [events] }, program.conditions.of(plan));
+    const why = failed?.text ?? '';
+    recorder?.decided(this.#operator, 'BLOCK', last, why);
+    this.tracer?.decided({ stream: this.stream.name, key: keyIn(this, last), operator: this.#operator.text, verdict: 'BLOCK', why: [why] });
+    this.observed?.isTold(last);
   }
 
   fail(error: EvaluationError, row: Row | null, operator: OperatorPlan | null): void {

@@ -154,6 +154,8 @@ export class StreamNode implements FusedNode {
       {
         plan: this.plan,
         source: source.inspect?.() ?? null,
+        held: source.held?.() ?? [],
+        windows: source.openWindows?.() ?? [],
         operators: chain.operators,
         recorder: runtime.recorder ?? new ExplainRecorder(this.plan, (expression) => program.backend.expression(expression)),
         now: this.clock.now(),

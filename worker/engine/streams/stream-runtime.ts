@@ -31,6 +31,8 @@ export interface ProgramRuntime {
   readonly conditions: ConditionReaders;
   /** Streams remember what came last, to explain themselves. */
   readonly isExplained: boolean;
+  /** The key that is not forgotten. */
+  readonly explainedKey: string | null;
   /** What is asked of the world. */
   readonly effects: Effects;
   /** Lets everything through that has been caused so far. */
@@ -78,7 +80,9 @@ export class StreamRuntime {
     this.program = program;
     this.counters = counters;
     this.clock = program.time.stream(index);
-    this.recorder = program.isExplained ? new ExplainRecorder(plan, (expression) => program.backend.expression(expression)) : null;
+    this.recorder = program.isExplained
+      ? new ExplainRecorder(plan, (expression) => program.backend.expression(expression), program.explainedKey)
+      : null;
     this.end = this.#endAt([`stream:${index}`]);
     this.partition = new PartitionKey(plan.partition, (expression) => this.evaluator(expression, null));
   }

@@ -32,12 +32,17 @@ export class ReorderBuffer {
     for (let held = this.#held.popDue(watermark); held; held = this.#held.popDue(watermark)) receive(held.row, held.lane);
   }
 
+  /** What it holds, in order of arrival. */
+  all(): readonly Held[] {
+    return [...this.#held.items()].sort((a, b) => a.arrival - b.arrival);
+  }
+
   #hold(held: Held): void {
     this.#held.push(held.row.time, held.arrival, held);
   }
 
   save(): Saved<typeof savedBuffer> {
-    return { arrivals: this.#arrivals, held: [...this.#held.items()].sort((a, b) => a.arrival - b.arrival) };
+    return { arrivals: this.#arrivals, held: this.all() };
   }
 
   load({ arrivals, held }: Saved<typeof savedBuffer>): void {

@@ -14,6 +14,7 @@ export interface FailedCondition {
 
 /** How a condition came out: how many of the conditions that `and` joins held, and the first that did not. */
 export interface Verdict {
+  /** Of two with as many, that with more equalities is the greater: what has another key has nothing to do with the matter. */
   readonly held: number;
   /** Null when all held. */
   readonly failed: FailedCondition | null;
@@ -43,10 +44,17 @@ export function weigh(
   let failed: (() => FailedCondition) | null = null;
   for (const part of conjunctsOf(condition)) {
     const { value, failure } = attempt(part, scope, reader);
-    if (value === true) held++;
+    if (value === true) held += isEquality(part) ? 1 + EQUALITY_AHEAD : 1;
     else failed ??= () => describe(part, scope, reader, failure);
   }
   return { held, failed };
+}
+
+/** So little that any number of equalities comes to less than one more condition. */
+const EQUALITY_AHEAD = 2 ** -20;
+
+function isEquality(part: PlanExpression): boolean {
+  return part.kind === 'binary' && part.operator === '==';
 }
 
 function conjunctsOf(condition: PlanExpression): readonly PlanExpression[] {
@@ -62,7 +70,7 @@ interface Outcome {
 
 function attempt(expression: PlanExpression, scope: Scope, reader: ConditionReader): Outcome {
   try {
-    return { value: reader.evaluator(expression)({ ...scope, locals: [] }), failure: null };
+    return { value: reader.evaluator(expression)({ ...scope, locals: [...scope.locals] }), failure: null };
   } catch (thrown) {
     if (!(thrown instanceof EvaluationError)) throw thrown;
     return { value: null, failure: thrown.message };

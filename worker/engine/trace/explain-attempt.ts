@@ -19,10 +19,11 @@ function explainDecision({ plan, verdict, row, failure }: RecordedDecision, read
   const operator = plan?.text ?? 'source';
   if (failure !== null) return { operator, verdict, why: failure, values: new Map() };
   if (plan === null || verdict !== 'BLOCK') return { operator, verdict, ...NOTHING };
-  return { operator, verdict, ...reasonOf(plan, row, reader) };
+  return { operator, verdict, ...blockReason(plan, row, reader) };
 }
 
-function reasonOf(plan: OperatorPlan, row: Row, reader: ConditionReader): Pick<Decision, 'why' | 'values'> {
+/** Why an operator held a row back, with the values that decided; empty where its name says it. */
+export function blockReason(plan: OperatorPlan, row: Row, reader: ConditionReader): Pick<Decision, 'why' | 'values'> {
   if (plan.kind === 'filter') return filterReason(plan, row, reader);
   if (plan.kind === 'limit') return { ...NOTHING, why: `it has passed ${plan.count} already` };
   if (plan.kind === 'throttle') return { ...NOTHING, why: `it has passed ${plan.count} in that time` };

@@ -2,16 +2,18 @@ import { durationText } from '../../../shared/events/time-text.ts';
 import type { JoinSourcePlan } from '../../../shared/language/plan/plan.ts';
 import { keyPart } from '../joins/join-key.ts';
 import { type Row, scopeOf } from '../operators/row.ts';
-import { type ConditionReader, judge } from './condition.ts';
+import { type ConditionReader, type FailedCondition, weigh } from './condition.ts';
 import { eventOf } from './explain-pattern.ts';
 import type { ExplainRecorder } from './explain-recorder.ts';
 import type { Candidate, JoinExplanation, JoinSideExplanation } from './explanation.ts';
 import { keyText } from './key-text.ts';
-import type { JoinView, WaitingView } from './views.ts';
+import type { HeldRow, JoinView, WaitingView } from './views.ts';
 
 export interface JoinEvidence {
   readonly plan: JoinSourcePlan;
   readonly view: JoinView;
+  /** What waits until time has come to it. */
+  readonly held: readonly HeldRow[];
   readonly recorder: ExplainRecorder;
   readonly reader: ConditionReader;
 }
@@ -26,13 +28,26 @@ export function joinKeyText(plan: JoinSourcePlan, side: number, row: Row, reader
 export function explainJoin(evidence: JoinEvidence, asked: string | null): { readonly key: string | null; readonly join: JoinExplanation } {
   const { plan, view, reader } = evidence;
   const keyed = view.waiting.map((waiting) => ({ waiting, key: joinKeyText(plan, waiting.side, waiting.row, reader) }));
-  const key = asked ?? (keyed.findLast(({ waiting }) => !waiting.isMatched) ?? keyed.at(-1))?.key ?? null;
+  const held = evidence.held.map(({ row, lane }) => ({ side: lane, key: joinKeyText(plan, lane, row, reader) }));
+  const key =
+    asked ??
+    (keyed.findLast(({ waiting }) => !waiting.isMatched) ?? keyed.at(-1) ?? held.at(-1))?.key ??
+    evidence.recorder.latest?.text ??
+    null;
   const waiting = keyed.filter((one) => one.key === key).map((one) => one.waiting);
-  const sides = plan.sides.map(({ name }, side) => sideOf(evidence, name, side, waiting));
+  const sides = plan.sides.map(({ name }, side) => ({
+    ...sideOf(evidence, name, side, waiting),
+    heldBack: held.filter((one) => one.side === side && one.key === key).length,
+  }));
   return { key, join: { sides, problems: problemsOf(evidence, waiting, key) } };
 }
 
-function sideOf({ recorder }: JoinEvidence, name: string, side: number, waiting: readonly WaitingView[]): JoinSideExplanation {
+function sideOf(
+  { recorder }: JoinEvidence,
+  name: string,
+  side: number,
+  waiting: readonly WaitingView[],
+): Omit<JoinSideExplanation, 'heldBack'> {
   const last = recorder.lastOfSide.get(side);
   return {
     name,
@@ -43,32 +58,61 @@ function sideOf({ recorder }: JoinEvidence, name: string, side: number, waiting:
   };
 }
 
-/** Why the newest events of different sides, with one key, gave nothing: too far apart, or the rest of `.on` does not hold. */
-function problemsOf({ plan, recorder, reader }: JoinEvidence, waiting: readonly WaitingView[], key: string | null): readonly Candidate[] {
-  const unmatched = waiting.findLast(({ isMatched }) => !isMatched);
-  if (unmatched === undefined || key === null) return [];
+/** Why events of different sides gave nothing: their key is null, they are too far apart, or the rest of `.on` does not hold. */
+function problemsOf(evidence: JoinEvidence, waiting: readonly WaitingView[], key: string | null): readonly Candidate[] {
+  const keyless = [...evidence.recorder.lastOfSide].flatMap(([side, last]) => {
+    const isTold = last.key === NO_KEY && !waiting.some((one) => one.side === side);
+    return isTold ? [{ event: eventOf(last.row), problem: 'its key is null, and null joins nothing', values: new Map() }] : [];
+  });
+  const isDone = waiting.length > 0 && waiting.every(({ isMatched }) => isMatched);
+  const nearest = key === null || key === NO_KEY || isDone ? null : nearestProblem(evidence, rowsOf(evidence, waiting, key));
+  return nearest === null ? keyless : [nearest, ...keyless];
+}
+
+/** The text of a key that is none. */
+export const NO_KEY = 'null';
+
+/** Choices of one event of each side that are judged. */
+const CHOICES_MAX = 1_024;
+
+/** By side, the events of the key that have come lately. */
+function rowsOf({ plan, recorder }: JoinEvidence, waiting: readonly WaitingView[], key: string): readonly (readonly Row[])[] {
   const record = recorder.record(key);
-  return plan.sides.flatMap((_, side) => {
-    if (side === unmatched.side) return [];
-    const other = record?.seen.get(side)?.at(-1)?.row;
-    return other === undefined ? [] : problemBetween(plan, reader, unmatched, side, other);
+  const each = Math.max(1, Math.floor(CHOICES_MAX ** (1 / plan.sides.length)));
+  return plan.sides.map((_, side) => {
+    const seen = record?.seen.get(side)?.map(({ row }) => row) ?? waiting.filter((one) => one.side === side).map(({ row }) => row);
+    return seen.slice(-each);
   });
 }
 
-function problemBetween(
-  plan: JoinSourcePlan,
-  reader: ConditionReader,
-  unmatched: WaitingView,
-  side: number,
-  other: Row,
-): readonly Candidate[] {
-  const event = eventOf(other);
-  const apartMs = Math.abs(other.time - unmatched.row.time);
-  if (plan.withinMs !== null && apartMs > plan.withinMs) {
-    return [{ event, problem: `${durationText(apartMs)} apart, more than ${durationText(plan.withinMs)}`, values: new Map() }];
+/** Of all choices of one event of each side the one that came nearest to a result: near enough, most of `.on` held, the latest. */
+function nearestProblem({ plan, reader }: JoinEvidence, rows: readonly (readonly Row[])[]): Candidate | null {
+  let nearest: { readonly near: number; readonly problem: () => Candidate } | null = null;
+  for (const bound of choicesOf(rows)) {
+    const event = bound.reduce((last, row) => (row.order > last.order ? row : last));
+    const apartMs = Math.max(...bound.map(({ time }) => time)) - Math.min(...bound.map(({ time }) => time));
+    const isApart = plan.withinMs !== null && apartMs > plan.withinMs;
+    const verdict =
+      isApart || plan.residual === null ? null : weigh(plan.residual, { row: event, bound, aggregates: [], locals: [] }, reader);
+    const near = isApart ? -apartMs : (verdict?.held ?? 0);
+    // They have been joined.
+    if (!isApart && verdict?.failed == null) return null;
+    if (nearest !== null && near < nearest.near) continue;
+    nearest = { near, problem: () => problemOf(event, verdict?.failed?.() ?? apartText(apartMs, plan)) };
   }
-  if (plan.residual === null || plan.sides.length > 2) return [];
-  const bound = plan.sides.map((_, at) => (at === side ? other : at === unmatched.side ? unmatched.row : null));
-  const { failed } = judge(plan.residual, { row: other, bound, aggregates: [], locals: [] }, reader);
-  return failed === null ? [] : [{ event, problem: failed.text, values: failed.values }];
+  return nearest?.problem() ?? null;
+}
+
+function* choicesOf(rows: readonly (readonly Row[])[]): Generator<readonly Row[]> {
+  const [first, ...others] = rows;
+  if (first === undefined) return yield [];
+  for (const row of first) for (const rest of choicesOf(others)) yield [row, ...rest];
+}
+
+function apartText(apartMs: number, { withinMs }: JoinSourcePlan): FailedCondition {
+  return { text: `${durationText(apartMs)} apart, more than ${durationText(withinMs ?? Infinity)}`, values: new Map() };
+}
+
+function problemOf(row: Row, { text, values }: FailedCondition): Candidate {
+  return { event: eventOf(row), problem: text, values };
 }

@@ -36,14 +36,16 @@ export function explainPattern(evidence: PatternEvidence, key: string | null): P
   const keyTold = key ?? (furthest === null ? null : keyOfRun(furthest, recorder));
   const record = keyTold === null ? recorder.latest : (recorder.record(keyTold) ?? null);
   return {
+    isTrend: view.isTrend === true,
     openRuns: runs.length,
     furthest: furthest === null ? null : explainRun(evidence, furthest),
     begins: furthest === null ? view.first.map((enabled) => begin(evidence, enabled, record)) : [],
     ended: record?.ended == null ? null : explainEnd(evidence, record.ended),
+    endedLast: record?.endedLast == null ? null : explainEnd(evidence, record.endedLast),
   };
 }
 
-function keyOfRun(run: PartialMatch, recorder: ExplainRecorder): string {
+export function keyOfRun(run: PartialMatch, recorder: ExplainRecorder): string {
   const first = firstRowOf(run);
   return first === null ? '' : recorder.keyTextOf(first);
 }
@@ -56,11 +58,12 @@ function explainRun(evidence: PatternEvidence, run: PartialMatch): RunExplanatio
   const absences = state.absences.map((absence) => waitForAbsence(evidence, run, absence, record));
   const enabledSteps = distinctOffers(state.enabledSteps).map((enabled) => {
     const waiting = {
+      at: lastCapture(captures)?.at ?? 0,
       captures,
       earliest: Math.max(run.firstTime - (plan.withinMs ?? Infinity), base + enabled.earliestTime),
       deadline: Math.min(run.lastTime, base + enabled.latestTime),
     };
-    const step = waitFor(evidence, enabled, { ...waiting, seen: seenSince(record, enabled.step.slot, run) });
+    const step = waitFor(evidence, enabled, waiting, record);
     return step.candidates.length > 0 ? step : { ...step, candidates: ofAnotherKey(evidence, enabled, waiting, run) };
   });
   return {
@@ -86,20 +89,17 @@ function distinctOffers(enabledSteps: readonly EnabledStep[]): readonly EnabledS
   return enabledSteps.filter((enabled, index) => enabledSteps.findIndex((other) => other.step.slot === enabled.step.slot) === index);
 }
 
-/** What came for a step after the run took its last event. */
-function seenSince(record: KeyRecord | null, slot: number, run: PartialMatch): readonly Seen[] {
-  const at = lastCapture(run.progress.captures)?.at ?? 0;
+/** What came for a step behind a position: that of the last event that the run took. */
+function seenSince(record: KeyRecord | null, slot: number, at: number): readonly Seen[] {
   return (record?.seen.get(slot) ?? []).filter((seen) => seen.at > at);
 }
 
-interface TimedWaiting {
+interface Waiting {
+  /** Position of the last event that the run took. */
+  readonly at: number;
   readonly captures: Captures;
   readonly earliest: number;
   readonly deadline: number;
-}
-
-interface Waiting extends TimedWaiting {
-  readonly seen: readonly Seen[];
 }
 
 /**
@@ -109,7 +109,7 @@ interface Waiting extends TimedWaiting {
 function ofAnotherKey(
   evidence: PatternEvidence,
   enabled: EnabledStep,
-  { captures, earliest, deadline }: TimedWaiting,
+  { at, captures, earliest, deadline }: Waiting,
   run: PartialMatch,
 ): readonly Candidate[] {
   const { plan, view, recorder } = evidence;
@@ -125,7 +125,7 @@ function ofAnotherKey(
     !taken.has(row.order) &&
     timeProblem(row.time, { earliest, latest: deadline }) === null &&
     judgeStep(evidence, where, standing, row).failed === null;
-  const found = records.flatMap((record) => seenSince(record, slot, run).findLast(fits) ?? []);
+  const found = records.flatMap((record) => seenSince(record, slot, at).findLast(fits) ?? []);
   const last = found.toSorted((one, other) => other.at - one.at)[0];
   if (last === undefined) return [];
   const problem = `its key is ${JSON.stringify(recorder.keyTextOf(last.row))}, not ${JSON.stringify(key)}`;
@@ -136,11 +136,23 @@ function rowsOf({ progress }: PartialMatch): readonly Row[] {
   return progress.captures.flatMap((capture) => (capture === null ? [] : [capture.row, capture.oldest.row]));
 }
 
-function waitFor(evidence: PatternEvidence, enabled: EnabledStep, { captures, earliest, deadline, seen }: Waiting): WaitingStep {
+function waitFor(evidence: PatternEvidence, enabled: EnabledStep, waiting: Waiting, record: KeyRecord | null): WaitingStep {
+  const { captures, deadline } = waiting;
   const step = evidence.plan.steps[enabled.step.slot] as StepPlan;
-  const candidates = candidatesOf(evidence, step.where, { captures: rollBack(captures, enabled.discards), earliest, deadline, seen });
+  const came = comersOf(evidence, step, { ...waiting, captures: rollBack(captures, enabled.discards) }, record);
   const closure = step.max > 1 ? { taken: captures[step.slot]?.length ?? 0, least: step.min } : null;
-  return { step: stepText(step), isAbsence: false, closure, ...deadlineOf(deadline, evidence.now), candidates };
+  return { step: stepText(step), isAbsence: false, closure, ...deadlineOf(deadline, evidence.now), ...came };
+}
+
+/** What came for a step and did not fit, as far as it is remembered. */
+function comersOf(
+  evidence: PatternEvidence,
+  { slot, where }: StepPlan,
+  waiting: Waiting,
+  record: KeyRecord | null,
+): Pick<WaitingStep, 'candidates' | 'forgotten'> {
+  const candidates = candidatesOf(evidence, where, { ...waiting, seen: seenSince(record, slot, waiting.at) });
+  return { candidates, forgotten: record?.forgottenSince(slot, waiting.at) ?? (record === null ? 0 : null) };
 }
 
 function waitForAbsence(
@@ -152,19 +164,15 @@ function waitForAbsence(
   const step = evidence.plan.steps[slot] as StepPlan;
   const { captures, base } = run.progress;
   const until = node.until === 'pattern' ? run.lastTime : base + deadline;
-  const candidates = candidatesOf(evidence, step.where, {
-    captures,
-    earliest: -Infinity,
-    deadline: Infinity,
-    seen: seenSince(record, slot, run),
-  });
-  return { step: stepText(step), isAbsence: true, closure: null, ...deadlineOf(until, evidence.now), candidates };
+  const at = lastCapture(captures)?.at ?? 0;
+  const came = comersOf(evidence, step, { at, captures, earliest: -Infinity, deadline: Infinity }, record);
+  return { step: stepText(step), isAbsence: true, closure: null, ...deadlineOf(until, evidence.now), ...came };
 }
 
 /** A step that opens a run, and what came for it lately without opening one. */
 function begin(evidence: PatternEvidence, enabled: EnabledStep, record: KeyRecord | null): WaitingStep {
   const captures = evidence.plan.steps.map(() => null);
-  return waitFor(evidence, enabled, { captures, earliest: -Infinity, deadline: Infinity, seen: record?.seen.get(enabled.step.slot) ?? [] });
+  return waitFor(evidence, enabled, { at: -Infinity, captures, earliest: -Infinity, deadline: Infinity }, record);
 }
 
 function deadlineOf(deadline: number, now: number): Pick<WaitingStep, 'deadline' | 'leftMs'> {
@@ -176,7 +184,7 @@ function deadlineOf(deadline: number, now: number): Pick<WaitingStep, 'deadline'
 function candidatesOf(
   evidence: PatternEvidence,
   where: PlanExpression | null,
-  { captures, earliest, deadline, seen }: Waiting,
+  { captures, earliest, deadline, seen }: Waiting & { readonly seen: readonly Seen[] },
 ): readonly Candidate[] {
   const judged = seen.flatMap(({ row }) => {
     const verdict = judgeStep(evidence, where, captures, row);
@@ -224,12 +232,13 @@ function explainEnd(evidence: PatternEvidence, ended: EndedRun): EndedRunExplana
     waitsFor: ended.end === 'deadline' ? explained.waitsFor : [],
     end: ended.end,
     time: ended.time,
-    reason: reasonOf(evidence.plan, ended),
+    reason: endReason(evidence.plan, ended),
     event: ended.row === null ? null : eventOf(ended.row),
   };
 }
 
-function reasonOf(plan: PatternPlan, { end, by }: EndedRun): string {
+/** One clause. */
+export function endReason(plan: PatternPlan, { end, by }: EndedRun): string {
   switch (end) {
     case 'matched':
       return 'it matched';

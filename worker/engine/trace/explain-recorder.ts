@@ -6,15 +6,15 @@ import type { PartialMatch } from '../patterns/run.ts';
 import { PartitionKey } from '../streams/partition-key.ts';
 import type { RunEnd } from './explanation.ts';
 import { keyText } from './key-text.ts';
-import { isFurther } from './progress.ts';
+import { hasMore } from './progress.ts';
 import type { RecorderRoom } from './recorder-room.ts';
 
 /** What is remembered of one stream so that it can explain itself; everything older is forgotten first. */
-const recorderLimits = {
+export const recorderLimits = {
   /** Keys, by their last event. */
   keysMax: 1_000,
-  /** Events that came for one step of one key. */
-  candidatesPerStepMax: 8,
+  /** Events that came for one step of one key; beyond it the half that came nearest stays. */
+  candidatesPerStepMax: 32,
 } as const;
 
 /** An event that came for a step, or a side of a join. */
@@ -22,6 +22,24 @@ export interface Seen {
   readonly row: Row;
   /** Position among the events that the pattern received; one that failed there shares it with the next. */
   readonly at: number;
+}
+
+/** What tells which of many events came nearest to being taken by a run. */
+export interface Nearness {
+  /** The run took its last event there: what came until then is of no concern to it. */
+  readonly since: number;
+  /** The more of its condition held, the greater. */
+  of(seen: Seen): number;
+}
+
+/** Where nobody knows better, the last ones are nearest. */
+export const anyIsAsNear: Nearness = { since: -Infinity, of: () => 0 };
+
+/** The events for a step that are no longer remembered, by their positions. */
+interface Forgotten {
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
 }
 
 export interface EndedRun {
@@ -53,8 +71,12 @@ export interface RecordedDecision {
 export class KeyRecord {
   readonly text: string;
   /** By slot of the step or side of the join, oldest first. */
-  readonly seen = new Map<number, Seen[]>();
+  readonly seen = new Map<number, readonly Seen[]>();
+  readonly #forgotten = new Map<number, Forgotten>();
+  /** The last, of several that were open together the one that had come furthest. */
   ended: EndedRun | null = null;
+  /** Of all the last, where that is another one. */
+  endedLast: EndedRun | null = null;
   event: RecordedAttempt | null = null;
   result: RecordedAttempt | null = null;
 
@@ -62,11 +84,41 @@ export class KeyRecord {
     this.text = text;
   }
 
-  see(slot: number, seen: Seen): void {
-    const all = this.seen.get(slot) ?? [];
+  see(slot: number, seen: Seen, nearness: () => Nearness): void {
+    const all = (this.seen.get(slot) ?? []) as Seen[];
     all.push(seen);
-    if (all.length > recorderLimits.candidatesPerStepMax) all.shift();
-    this.seen.set(slot, all);
+    this.seen.set(slot, all.length > recorderLimits.candidatesPerStepMax ? this.#nearest(slot, all, nearness()) : all);
+  }
+
+  /** The nearer half, of those that are as near the last ones. */
+  #nearest(slot: number, all: readonly Seen[], nearness: Nearness): Seen[] {
+    const ranked = all.map((seen) => ({ seen, near: seen.at > nearness.since ? nearness.of(seen) : -1 })).reverse();
+    ranked.sort((a, b) => (a.near === b.near ? 0 : b.near - a.near));
+    const kept = new Set(ranked.slice(0, recorderLimits.candidatesPerStepMax / 2).map(({ seen }) => seen));
+    this.#forget(
+      slot,
+      all.filter((seen) => !kept.has(seen)).map(({ at }) => at),
+      nearness.since,
+    );
+    return all.filter((seen) => kept.has(seen));
+  }
+
+  #forget(slot: number, positions: readonly number[], since: number): void {
+    const before = this.#forgotten.get(slot);
+    const known = before !== undefined && before.lastAt > since ? before : { count: 0, firstAt: Infinity, lastAt: -Infinity };
+    const recent = positions.filter((at) => at > since);
+    this.#forgotten.set(slot, {
+      count: known.count + recent.length,
+      firstAt: Math.min(known.firstAt, ...recent),
+      lastAt: Math.max(known.lastAt, ...recent),
+    });
+  }
+
+  /** How many events that came for a step behind this position are no longer remembered; null = some, nobody knows how many. */
+  forgottenSince(slot: number, at: number): number | null {
+    const { count, firstAt, lastAt } = this.#forgotten.get(slot) ?? { count: 0, firstAt: Infinity, lastAt: -Infinity };
+    if (lastAt <= at) return 0;
+    return firstAt > at ? count : null;
   }
 }
 
@@ -77,6 +129,17 @@ const KEEPING: ReadonlySet<OperatorPlan['kind']> = new Set([
   'order_by',
   'last',
   'trend_aggregate',
+  'enrich',
+  'score',
+]);
+
+/** What may make the fields that a key is read from. */
+const MAKING_FIELDS: ReadonlySet<OperatorPlan['kind']> = new Set([
+  'select',
+  'map',
+  'process',
+  'aggregate',
+  'window_aggregate',
   'enrich',
   'score',
 ]);
@@ -94,6 +157,11 @@ export class ExplainRecorder {
   readonly #evaluator: (expression: PlanExpression) => Evaluate;
   readonly #operatorKeys = new Map<OperatorPlan, PartitionKey>();
   readonly #keys = new Map<string, KeyRecord>();
+  /** Fields of a key that a row lacks may come yet. */
+  readonly #isKeyMade: boolean;
+  /** The key that is not forgotten, whatever comes. */
+  readonly #kept: string | null;
+  #hasForgotten = false;
   /** The row of an event that is at work, until it is through. */
   #current: OpenAttempt | null = null;
   /** The last of what the stream made of its own while time moved. */
@@ -103,9 +171,11 @@ export class ExplainRecorder {
   /** By side of a join: what came last. */
   readonly lastOfSide = new Map<number, { readonly row: Row; readonly key: string }>();
 
-  /** `evaluator`: of the program's expressions, without counting failures. */
-  constructor(plan: StreamPlan, evaluator: (expression: PlanExpression) => Evaluate) {
+  /** `evaluator`: of the program's expressions, without counting failures. `kept`: the key that is asked for, where it is known. */
+  constructor(plan: StreamPlan, evaluator: (expression: PlanExpression) => Evaluate, kept: string | null = null) {
     this.#evaluator = evaluator;
+    this.#kept = kept;
+    this.#isKeyMade = plan.operators.some(({ kind }) => MAKING_FIELDS.has(kind));
     this.#partition = new PartitionKey(plan.partition, evaluator);
   }
 
@@ -117,6 +187,7 @@ export class ExplainRecorder {
   /** The room is full. */
   forget({ text }: Pick<KeyRecord, 'text'>): void {
     this.#keys.delete(text);
+    this.#hasForgotten = true;
   }
 
   /** The record of a key that was seen, by the key's text. */
@@ -127,6 +198,11 @@ export class ExplainRecorder {
   /** The texts of the keys remembered, the one seen last at the end. */
   get keys(): readonly string[] {
     return [...this.#keys.keys()];
+  }
+
+  /** There were more keys than are remembered. */
+  get hasForgotten(): boolean {
+    return this.#hasForgotten;
   }
 
   /** The record of the key seen last. */
@@ -140,7 +216,7 @@ export class ExplainRecorder {
   }
 
   begin(row: Row): void {
-    this.#current = { kind: 'event', row, decisions: [], key: this.#keyOf(row, null) };
+    this.#current = { kind: 'event', row, decisions: [], key: this.#madeKeyOf(row, null) };
     this.#lastResult = null;
   }
 
@@ -161,7 +237,7 @@ export class ExplainRecorder {
     if (verdict === 'HELD' && this.#isDecided(plan, row)) return;
     const attempt = this.#attemptOf(plan, row);
     attempt.decisions.push({ plan, verdict, row, failure });
-    attempt.key ??= this.#keyOf(row, plan);
+    attempt.key ??= this.#madeKeyOf(row, plan);
     if (attempt.kind === 'result') this.#keep(attempt);
     else if (verdict === 'BLOCK') this.#noteFurthest(attempt);
   }
@@ -176,7 +252,7 @@ export class ExplainRecorder {
   #attemptOf(plan: OperatorPlan | null, row: Row): OpenAttempt {
     const open = this.#lastResult ?? this.#current;
     if (open !== null && !open.decisions.some((decision) => decision.plan === plan)) return open;
-    this.#lastResult = { kind: 'result', row, decisions: [], key: this.#keyOf(row, plan) };
+    this.#lastResult = { kind: 'result', row, decisions: [], key: this.#madeKeyOf(row, plan) };
     return this.#lastResult;
   }
 
@@ -192,22 +268,32 @@ export class ExplainRecorder {
     if (attempt.decisions.length >= passed) this.#furthest = attempt;
   }
 
-  /** A row has come to the pattern, and may concern these steps. */
-  came(row: Row, at: number, slots: readonly number[]): void {
-    const record = this.#recordOf(keyText(this.#keyOf(row, null) ?? []));
-    for (const slot of slots) record.see(slot, { row, at });
+  /** A row has come to the pattern, and may concern these steps. `nearness`: for the runs of its key. */
+  came(row: Row, at: number, slots: readonly number[], nearness: (slot: number, key: string) => Nearness): void {
+    const record = this.#recordOf(this.keyTextOf(row));
+    for (const slot of slots) record.see(slot, { row, at }, () => nearness(slot, record.text));
   }
 
   runEnded(ended: EndedRun): void {
     const first = firstRowOf(ended.run);
     if (first === null) return;
-    const record = this.#recordOf(keyText(this.#keyOf(first, null) ?? []));
-    if (record.ended === null || !isNearerMiss(record.ended, ended)) record.ended = ended;
+    const record = this.#recordOf(this.keyTextOf(first));
+    const isBehind = record.ended !== null && isNearerMiss(record.ended, ended);
+    record.endedLast = isBehind ? ended : null;
+    if (!isBehind) record.ended = ended;
+  }
+
+  /** More is known of how a run ended that has been told of. */
+  correct(ended: EndedRun): void {
+    const first = firstRowOf(ended.run);
+    const record = first === null ? undefined : this.#keys.get(this.keyTextOf(first));
+    if (record?.ended?.run === ended.run) record.ended = ended;
+    if (record?.endedLast?.run === ended.run) record.endedLast = ended;
   }
 
   /** A row has come to one side of a join, with this key. */
   cameToSide(side: number, row: Row, key: string): void {
-    this.#recordOf(key).see(side, { row, at: row.order });
+    this.#recordOf(key).see(side, { row, at: row.order }, () => anyIsAsNear);
     this.lastOfSide.set(side, { row, key });
   }
 
@@ -216,13 +302,21 @@ export class ExplainRecorder {
     return keyText(this.#keyOf(row, operator) ?? []);
   }
 
-  /** Null while a part of the key cannot be read: a later operator may make it. */
+  /** Null while a part of the key cannot be read. */
   #keyOf(row: Row, plan: OperatorPlan | null): readonly Value[] | null {
+    return this.#keyFieldsOf(row, plan)?.map(([, value]) => value) ?? null;
+  }
+
+  /** Null also while a later operator may make a part of the key. */
+  #madeKeyOf(row: Row, plan: OperatorPlan | null): readonly Value[] | null {
+    const fields = this.#keyFieldsOf(row, plan);
+    if (fields === null || (this.#isKeyMade && fields.some(([name, value]) => value === null && !row.fields.has(name)))) return null;
+    return fields.map(([, value]) => value);
+  }
+
+  #keyFieldsOf(row: Row, plan: OperatorPlan | null): ReturnType<PartitionKey['fields']> | null {
     try {
-      const key = this.#partitionOf(plan)
-        .fields(row)
-        .map(([, value]) => value);
-      return key.includes(null) ? null : key;
+      return this.#partitionOf(plan).fields(row);
     } catch (thrown) {
       if (thrown instanceof EvaluationError) return null;
       throw thrown;
@@ -250,16 +344,19 @@ export class ExplainRecorder {
   }
 
   #forgetOldest(): void {
-    const oldest = this.#keys.values().next().value as KeyRecord;
-    this.#room?.leave(oldest);
-    this.forget(oldest);
+    for (const [key, record] of this.#keys) {
+      if (key === this.#kept) continue;
+      this.#room?.leave(record);
+      this.forget(record);
+      return;
+    }
   }
 }
 
 /** Whether a run that ended without a match tells more than one that was open at the same time and ended later without one. */
 function isNearerMiss(earlier: EndedRun, later: EndedRun): boolean {
   if (earlier.run === later.run || earlier.end === 'matched' || later.end === 'matched') return false;
-  return later.run.firstTime <= earlier.time && isFurther(earlier.run, later.run);
+  return later.run.firstTime <= earlier.time && hasMore(earlier.run, later.run);
 }
 
 /** The first event that a run took; null when it took none. */

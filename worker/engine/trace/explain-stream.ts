@@ -4,18 +4,22 @@ import type { Operator } from '../operators/operator.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
 import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
-import { explainJoin } from './explain-join.ts';
-import { explainPattern } from './explain-pattern.ts';
-import { type ExplainRecorder, firstRowOf, type RecordedAttempt } from './explain-recorder.ts';
-import type { Attempt, Explanation, WindowExplanation } from './explanation.ts';
+import { explainJoin, joinKeyText, NO_KEY } from './explain-join.ts';
+import { eventOf, explainPattern } from './explain-pattern.ts';
+import { type ExplainRecorder, firstRowOf, type RecordedAttempt, recorderLimits } from './explain-recorder.ts';
+import type { Attempt, Explanation, HeldBackExplanation, WindowExplanation } from './explanation.ts';
 import type { PatternView } from './pattern-view.ts';
-import type { JoinView } from './views.ts';
+import type { HeldRow, JoinView, WindowView } from './views.ts';
 
 /** What a stream shows of itself. */
 export interface StreamEvidence {
   readonly plan: StreamPlan;
   /** Null for a source that holds nothing. */
   readonly source: PatternView | JoinView | null;
+  /** What waits until time has come to it. */
+  readonly held: readonly HeldRow[];
+  /** Those that the source has open, for its first operator. */
+  readonly windows: readonly WindowView[];
   readonly operators: readonly { readonly plan: OperatorPlan; readonly operator: Operator }[];
   readonly recorder: ExplainRecorder;
   /** The stream's watermark, ms. */
@@ -41,12 +45,27 @@ export function explainStream(evidence: StreamEvidence, asked: string | null): E
     eventsIn: evidence.eventsIn,
     eventsOut: evidence.eventsOut,
     nothing,
+    heldBack: nothing === null ? heldBackOf(evidence, asked) : null,
     pattern: told.pattern,
     join: told.join,
     windows: told.windows,
     attempts: told.attempts,
     furthest: told.furthest,
   };
+}
+
+/** What waits until time has come to it; null when nothing does. */
+function heldBackOf(evidence: StreamEvidence, asked: string | null): HeldBackExplanation | null {
+  const held = asked === null ? evidence.held : evidence.held.filter((one) => heldKey(evidence, one) === asked);
+  const last = held.at(-1);
+  if (last === undefined) return null;
+  const times = held.map(({ row }) => row.time);
+  const rows = new Set(held.map(({ row }) => row));
+  return { count: rows.size, first: Math.min(...times), until: Math.max(...times), event: eventOf(last.row) };
+}
+
+function heldKey({ plan, recorder, reader }: StreamEvidence, { row, lane }: HeldRow): string {
+  return plan.source.kind === 'join' ? (joinKeyText(plan.source, lane, row, reader) ?? NO_KEY) : recorder.keyTextOf(row);
 }
 
 type Told = Pick<Explanation, 'key' | 'pattern' | 'join' | 'windows' | 'attempts' | 'furthest'>;
@@ -61,7 +80,7 @@ function tell(evidence: StreamEvidence, asked: string | null, chosen: string | n
       : null;
   const joined =
     source?.kind === 'join' && plan.source.kind === 'join'
-      ? explainJoin({ plan: plan.source, view: source, recorder, reader }, asked)
+      ? explainJoin({ plan: plan.source, view: source, held: evidence.held, recorder, reader }, asked)
       : null;
   const key = asked ?? pattern?.furthest?.key ?? joined?.key ?? chosen;
   return {
@@ -93,13 +112,17 @@ function attemptOf({ reader }: StreamEvidence, recorded: RecordedAttempt | null)
   return recorded === null ? null : explainAttempt(recorded, reader);
 }
 
-function windowsOf({ operators, recorder }: StreamEvidence, key: string | null): readonly WindowExplanation[] {
-  return operators.flatMap(({ plan, operator }) =>
-    (operator.openWindows?.() ?? []).flatMap(({ last, ...window }) => {
-      const keyOfWindow = recorder.keyTextOf(last, plan);
-      if (key !== null && keyOfWindow !== key) return [];
-      return [{ operator: plan.text, key: keyOfWindow || null, ...window }];
-    }),
+function windowsOf(evidence: StreamEvidence, key: string | null): readonly WindowExplanation[] {
+  return openWindows(evidence).flatMap(({ plan, window: { last, ...window } }) => {
+    const keyOfWindow = evidence.recorder.keyTextOf(last, plan);
+    if (key !== null && keyOfWindow !== key) return [];
+    return [{ operator: plan.text, key: keyOfWindow || null, ...window }];
+  });
+}
+
+function openWindows({ operators, windows }: StreamEvidence): readonly { readonly plan: OperatorPlan; readonly window: WindowView }[] {
+  return operators.flatMap(({ plan, operator }, at) =>
+    [...(at === 0 ? windows : []), ...(operator.openWindows?.() ?? [])].map((window) => ({ plan, window })),
   );
 }
 
@@ -113,12 +136,16 @@ function nothingToSay(evidence: StreamEvidence, asked: string | null): string | 
   if (!isKeyed) return `${plan.name} has no partition: leave the key out`;
   const known = knownKeys(evidence);
   if (known.includes(asked)) return null;
-  // Where events are not recorded, one may have come and be done with.
-  const what =
-    evidence.recorder.keys.length > 0
-      ? `no event with key ${JSON.stringify(asked)} came`
-      : `nothing is held of key ${JSON.stringify(asked)}`;
+  const what = unknownKeyText(evidence.recorder, asked);
   return known.length === 0 ? what : `${what}; ${knownKeysText(asked, known)}`;
+}
+
+function unknownKeyText(recorder: ExplainRecorder, asked: string): string {
+  const key = JSON.stringify(asked);
+  // Where events are not recorded, one may have come and be done with.
+  if (recorder.keys.length === 0) return `nothing is held of key ${key}`;
+  if (!recorder.hasForgotten) return `no event with key ${key} came`;
+  return `no event with key ${key} is remembered: only the last ${recorderLimits.keysMax.toLocaleString('en-US')} keys are`;
 }
 
 function nothingCame({ plan, streamName }: StreamEvidence): string {
@@ -140,12 +167,18 @@ function inputText({ from, name }: InputPlan, streamName: (index: number) => str
 }
 
 /** Keys of what is held, and those remembered. */
-function knownKeys({ source, operators, recorder }: StreamEvidence): readonly string[] {
+function knownKeys(evidence: StreamEvidence): readonly string[] {
+  const { source, recorder } = evidence;
   const held = source?.kind === 'pattern' ? source.runs.flatMap((run) => firstRowOf(run) ?? []) : [];
-  const windows = operators.flatMap(({ plan, operator }) =>
-    (operator.openWindows?.() ?? []).map(({ last }) => recorder.keyTextOf(last, plan)),
-  );
-  return [...new Set([...held.map((row) => recorder.keyTextOf(row)), ...windows, ...recorder.keys])];
+  const windows = openWindows(evidence).map(({ plan, window: { last } }) => recorder.keyTextOf(last, plan));
+  return [
+    ...new Set([
+      ...held.map((row) => recorder.keyTextOf(row)),
+      ...windows,
+      ...evidence.held.map((one) => heldKey(evidence, one)),
+      ...recorder.keys,
+    ]),
+  ];
 }
 
 /** Keys that may have been meant. */

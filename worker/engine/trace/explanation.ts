@@ -16,6 +16,8 @@ export interface Explanation {
   readonly eventsOut: number;
   /** Why there is nothing to say; null when there is. */
   readonly nothing: string | null;
+  /** Events that wait until time has come to them, as `out_of_order` has it; null when none does. */
+  readonly heldBack: HeldBackExplanation | null;
   readonly pattern: PatternExplanation | null;
   readonly join: JoinExplanation | null;
   readonly windows: readonly WindowExplanation[];
@@ -31,7 +33,18 @@ export interface ExplainedEvent {
   readonly fields: Fields;
 }
 
+export interface HeldBackExplanation {
+  readonly count: number;
+  /** The time of the one that is seen first, and of the one that is seen last. */
+  readonly first: number;
+  readonly until: number;
+  /** The last that came. */
+  readonly event: ExplainedEvent;
+}
+
 export interface PatternExplanation {
+  /** Its trends are counted, in place of matches: it has windows, and no runs. */
+  readonly isTrend: boolean;
   /** Open runs of the key, or of all keys. */
   readonly openRuns: number;
   /** The open run that has taken most steps, then most events, then the oldest; null when none is open. */
@@ -40,6 +53,8 @@ export interface PatternExplanation {
   readonly begins: readonly WaitingStep[];
   /** The run that ended last; of several that were open together the one that had come furthest. Only recorded with `explain`. */
   readonly ended: EndedRunExplanation | null;
+  /** The run that ended last of all, where that is another one. Only recorded with `explain`. */
+  readonly endedLast: EndedRunExplanation | null;
 }
 
 export interface RunExplanation {
@@ -78,6 +93,8 @@ export interface WaitingStep {
   readonly leftMs: number | null;
   /** Events that came for it and did not fit, nearest first. Only recorded with `explain`. */
   readonly candidates: readonly Candidate[];
+  /** Events that came for it besides and are no longer remembered; null = some, it is not known how many. */
+  readonly forgotten: number | null;
 }
 
 export interface Candidate {
@@ -110,6 +127,8 @@ export interface JoinExplanation {
 
 export interface JoinSideExplanation {
   readonly name: string;
+  /** Events of the key that have come and are yet to be joined: time has not come to them (`out_of_order`). */
+  readonly heldBack: number;
   /** Events of the key that wait, in order of arrival. */
   readonly waiting: readonly { readonly event: ExplainedEvent; readonly isMatched: boolean; readonly until: number | null }[];
   /** What came last on this side, of whatever key. Only recorded with `explain`. */
@@ -120,7 +139,8 @@ export interface WindowExplanation {
   /** The operator as written. */
   readonly operator: string;
   readonly key: string | null;
-  readonly count: number;
+  /** Null where events are not counted: a window of trends. */
+  readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
   /** The watermark that closes it, as things stand; null for one that closes by number of events. */

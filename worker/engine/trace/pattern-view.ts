@@ -4,6 +4,8 @@ import type { PartialMatch } from '../patterns/run.ts';
 /** What a pattern holds and waits for, to be read and not changed. */
 export interface PatternView {
   readonly kind: 'pattern';
+  /** Its trends are counted: there are no runs. */
+  readonly isTrend?: boolean;
   /** Open runs in order of creation. */
   readonly runs: readonly PartialMatch[];
   /** The steps that open a run. */

@@ -1,19 +1,24 @@
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
 import { bindingsOf } from '../patterns/captures.ts';
-import { type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
+import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
 import { relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
 import { judge } from './condition.ts';
 import { keyIn } from './deciding-values.ts';
-import type { EndedRun } from './explain-recorder.ts';
+import { endReason, keyOfRun } from './explain-pattern.ts';
+import { anyIsAsNear, type EndedRun, type ExplainRecorder, firstRowOf, type Nearness } from './explain-recorder.ts';
+import { nearnessTo } from './nearness.ts';
 import type { PatternView } from './pattern-view.ts';
+import { furthestOf, stepsTaken } from './progress.ts';
 import { refusalsOf } from './refusals.ts';
 
 /** What a pattern shows while it is watched. */
 interface WatchedPattern {
   /** How many rows it has received. */
   received(): number;
+  /** How many runs are open. */
+  active(): number;
   inspect(): PatternView;
 }
 
@@ -24,6 +29,13 @@ interface AtWork {
   readonly row: Row;
   readonly watches: readonly number[];
 }
+
+const END_BY = { budget: 'dropped', skipped: 'skipped', matched: 'matched', expired: 'expired' } as const satisfies Record<
+  Closing,
+  EndedRun['end']
+>;
+
+const RUNS_COMPARED_MAX = 1_000;
 
 /** Null when nobody looks on. */
 export function watchOf(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern): PatternWatch | null {
@@ -42,6 +54,11 @@ export class PatternWatch {
   #atWork: AtWork | null = null;
   #watermark = -Infinity;
   #matchedByTime: EndedRun | null = null;
+  /** When the match came that time has brought last; null until it is out. The runs that it ends may be told of before. */
+  #matchTime: number | null = null;
+  #skippedByTime: EndedRun[] = [];
+  /** Runs that the row at work has ended, to be told to the tracer when all is done. */
+  readonly #endedByRow: EndedRun[] = [];
 
   constructor(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern) {
     this.#plan = plan;
@@ -54,13 +71,23 @@ export class PatternWatch {
     this.#tellRefusals(row, origin);
     const watches = relevanceOf(this.#plan, origin)?.watches ?? [];
     const slots = watches.filter((id) => id < this.#plan.steps.length);
-    this.#options.recorder?.came(row, this.#pattern.received() + 1, slots);
+    this.#options.recorder?.came(row, this.#pattern.received() + 1, slots, (slot, key) => this.#nearness(slot, key));
     this.#atWork = { row, watches };
     try {
       work();
     } finally {
       this.#atWork = null;
+      for (const ended of this.#endedByRow.splice(0).sort((a, b) => compareRuns(a.run, b.run))) this.#tellEnd(ended);
     }
+  }
+
+  /** By the run of a key that has come furthest; among very many runs it is not looked for. */
+  #nearness(slot: number, key: string): Nearness {
+    const { recorder, conditions } = this.#options;
+    if (this.#pattern.active() > RUNS_COMPARED_MAX) return anyIsAsNear;
+    const { runs, first } = this.#pattern.inspect();
+    const run = furthestOf(runs.filter((one) => keyOfRun(one, recorder as ExplainRecorder) === key));
+    return nearnessTo(this.#plan, { slot, run, first }, conditions);
   }
 
   /** Says why steps refuse the row that wait for one of its kind. */
@@ -81,35 +108,79 @@ export class PatternWatch {
       work();
     } finally {
       this.#matchedByTime = null;
+      this.#matchTime = null;
+      this.#skippedByTime = [];
     }
   }
 
   /** A match has come out: where time completed it, its time is known now. */
-  matched(match: Row): void {
-    const ended = this.#matchedByTime;
+  matched({ time }: Row): void {
+    const ended = [...(this.#matchedByTime === null ? [] : [this.#matchedByTime]), ...this.#skippedByTime];
     this.#matchedByTime = null;
-    if (ended !== null) this.#options.recorder?.runEnded({ ...ended, time: match.time });
+    this.#skippedByTime = [];
+    this.#matchTime = time;
+    for (const one of ended) this.#options.recorder?.correct({ ...one, time });
   }
 
   /** A run is over, with what it came to. */
-  closed(run: PartialMatch, isOverBudget: boolean): void {
-    if (this.#options.recorder === null) return;
-    const ended = this.#atWork === null ? this.#endByTime(run) : this.#endByEvent(run, this.#atWork, isOverBudget);
-    this.#options.recorder.runEnded(ended);
-    this.#matchedByTime = ended.end === 'matched' && this.#atWork === null ? ended : null;
+  closed(run: PartialMatch, closing: Closing | null): void {
+    // It would have begun with the last event of the match that ends it.
+    if (closing === 'skipped' && this.#atWork !== null && run.began === this.#pattern.received()) return;
+    const ended = this.#atWork === null ? this.#endByTime(run, closing) : this.#endByEvent(run, this.#atWork, closing);
+    this.#options.recorder?.runEnded(ended);
+    if (this.#atWork !== null) this.#endedByRow.push(ended);
+    else {
+      this.#tellEnd(ended);
+      this.#awaitMatch(ended, closing);
+    }
   }
 
-  #endByTime(run: PartialMatch): EndedRun {
+  /** With the end of input all runs are over, which need not be said of each. */
+  #tellEnd(ended: EndedRun): void {
+    const { environment } = this.#options;
+    const first = firstRowOf(ended.run);
+    const isTold = ended.end !== 'matched' && (ended.row !== null || this.#watermark < Infinity);
+    if (environment.tracer === null || first === null || !isTold) return;
+    const steps = this.#plan.steps.filter(({ negated }) => !negated).length;
+    const why = [`a run of ${stepsTaken(ended.run.progress.captures)} of ${steps} steps: ${endReason(this.#plan, ended)}`];
+    environment.tracer.decided({
+      ...{ stream: environment.stream.name, key: keyIn(environment, first), operator: 'pattern' },
+      ...{ verdict: 'ENDED', why },
+    });
+  }
+
+  #awaitMatch(ended: EndedRun, closing: Closing | null): void {
+    if (closing !== null) {
+      if (this.#matchTime === null) this.#skippedByTime.push(ended);
+      return;
+    }
+    this.#matchedByTime = ended.end === 'matched' ? ended : null;
+    this.#matchTime = null;
+  }
+
+  /** A run that was told as over with a match has none: a match before it has ended it. */
+  skipped(run: PartialMatch): void {
+    const row = this.#atWork?.row ?? null;
+    const ended: EndedRun = { run, end: 'skipped', by: null, row, time: row?.time ?? this.#watermark };
+    this.#options.recorder?.runEnded(ended);
+    if (row !== null) this.#endedByRow.push(ended);
+  }
+
+  #endByTime(run: PartialMatch, closing: Closing | null): EndedRun {
+    if (closing !== null) return { run, end: END_BY[closing], by: null, row: null, time: this.#matchTime ?? this.#timeOf(run) };
     const hasMatched = run.progress.state.isComplete || run.accepted !== null;
-    const due = Math.max(Math.min(wakeTimeOf(run.progress, run.firstTime, run.lastTime), run.lastTime), run.firstTime);
-    const time = Math.min(due, this.#watermark);
-    const isDue = due <= this.#watermark;
-    return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time };
+    const isDue = dueOf(run) <= this.#watermark;
+    return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time: this.#timeOf(run) };
   }
 
-  #endByEvent(run: PartialMatch, { row, watches }: AtWork, isOverBudget: boolean): EndedRun {
+  /** When time has ended it: at the last when something was due of it. */
+  #timeOf(run: PartialMatch): number {
+    return Math.min(dueOf(run), this.#watermark);
+  }
+
+  #endByEvent(run: PartialMatch, { row, watches }: AtWork, closing: Closing | null): EndedRun {
     const ended = (end: EndedRun['end'], by: number | null = null): EndedRun => ({ run, end, by, row, time: row.time });
-    if (isOverBudget) return ended('dropped');
+    if (closing !== null) return ended(END_BY[closing]);
     const { state } = run.progress;
     if (state.isComplete && state.enabledSteps.length === 0) return ended('matched');
     const cancel = this.#fitting(
@@ -144,4 +215,8 @@ export class PatternWatch {
     }
     return null;
   }
+}
+
+function dueOf({ progress, firstTime, lastTime }: PartialMatch): number {
+  return Math.max(Math.min(wakeTimeOf(progress, firstTime, lastTime), lastTime), firstTime);
 }

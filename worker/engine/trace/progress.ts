@@ -8,9 +8,17 @@ export function furthestOf(runs: readonly PartialMatch[]): PartialMatch | null {
   return furthest;
 }
 
-export function isFurther(run: PartialMatch, other: PartialMatch): boolean {
-  const [own, others] = [run.progress.captures, other.progress.captures];
-  return (stepsTaken(own) - stepsTaken(others) || eventsTaken(own) - eventsTaken(others) || compareRuns(other, run)) > 0;
+function isFurther(run: PartialMatch, other: PartialMatch): boolean {
+  return (moreOf(run, other) || compareRuns(other, run)) > 0;
+}
+
+/** Whether it has taken more steps, or as many and more events. */
+export function hasMore(run: PartialMatch, other: PartialMatch): boolean {
+  return moreOf(run, other) > 0;
+}
+
+function moreOf({ progress: { captures: own } }: PartialMatch, { progress: { captures: others } }: PartialMatch): number {
+  return stepsTaken(own) - stepsTaken(others) || eventsTaken(own) - eventsTaken(others);
 }
 
 export function stepsTaken(captures: Captures): number {

@@ -16,6 +16,7 @@ interface Remembered {
   readonly text: string;
   readonly seen: ReadonlyMap<number, readonly { readonly row: Row }[]>;
   readonly ended: EndedRun | null;
+  readonly endedLast: EndedRun | null;
   readonly event: Attempt | null;
   readonly result: Attempt | null;
 }
@@ -29,7 +30,8 @@ interface Held {
   readonly recorder: Recorder;
   size: number;
   ended: EndedRun | null;
-  /** Of that run, which never changes and may be long. */
+  endedLast: EndedRun | null;
+  /** Of those runs, which never change and may be long. */
   endedSize: number;
 }
 
@@ -46,7 +48,7 @@ export class RecorderRoom {
   }
 
   use(record: Remembered, recorder: Recorder): void {
-    const [before, held] = [this.#inUse, this.#held.get(record) ?? { recorder, size: 0, ended: null, endedSize: 0 }];
+    const [before, held] = [this.#inUse, this.#held.get(record) ?? { recorder, size: 0, ended: null, endedLast: null, endedSize: 0 }];
     this.#inUse = record;
     this.#held.delete(record);
     this.#held.set(record, held);
@@ -63,9 +65,10 @@ export class RecorderRoom {
   #measure(record: Remembered): void {
     const held = this.#held.get(record);
     if (held === undefined) return;
-    if (held.ended !== record.ended) {
+    if (held.ended !== record.ended || held.endedLast !== record.endedLast) {
       held.ended = record.ended;
-      held.endedSize = record.ended === null ? 0 : sizeOfRun(record.ended.run);
+      held.endedLast = record.endedLast;
+      held.endedSize = [record.ended, record.endedLast].reduce((size, one) => size + (one === null ? 0 : sizeOfRun(one.run)), 0);
     }
     const size = held.endedSize + sizeOfEvents(record) + sizeOfAttempt(record.event) + sizeOfAttempt(record.result);
     this.#size += size - held.size;

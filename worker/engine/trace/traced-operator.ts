@@ -39,9 +39,9 @@ export class TracedOperator implements Operator {
     this.#decide('PASS', true);
   }
 
-  /** What becomes of the row at work has been told. */
-  isTold(): void {
-    this.#undecided = null;
+  /** What becomes of the row at work has been told: of this one, where it is named. */
+  isTold(row: Row | null = this.#undecided): void {
+    if (row === this.#undecided) this.#undecided = null;
   }
 
   process(row: Row): void {

@@ -16,11 +16,19 @@ export interface WaitingView {
   readonly until: number;
 }
 
+/** A row that waits until time has come to it. */
+export interface HeldRow {
+  readonly row: Row;
+  /** Side of a join. */
+  readonly lane: number;
+}
+
 /** A window that is open. */
 export interface WindowView {
   /** The last event of its key. */
   readonly last: Row;
-  readonly count: number;
+  /** Null where events are not counted: a window of trends. */
+  readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
   /** Null for one that closes by number of events. */

@@ -84,6 +84,8 @@ export class WindowContents {
   /** The operator, where it keeps events whose values an aggregate refuses. */
   readonly #keeping: OperatorPlan | null;
   readonly #next: Next;
+  readonly #plan: WindowOperatorPlan;
+  readonly #environment: OperatorEnvironment;
 
   constructor(
     plan: WindowOperatorPlan,
@@ -92,6 +94,8 @@ export class WindowContents {
     { takesOut = false, merges = false, keepsRefused = false }: ContentUse = {},
   ) {
     this.#next = next;
+    this.#plan = plan;
+    this.#environment = environment;
     this.#keeping = keepsRefused ? plan : null;
     this.#aggregation = plan.aggregate && new Aggregation(plan.aggregate, environment);
     this.#predicates = plan.predicates.map((predicate) => prepareCondition(predicate.condition, environment));
@@ -238,7 +242,7 @@ export class WindowContents {
   emit(content: WindowContent, frame: WindowFrame): void {
     const rows =
       content.rows && (this.#isByTime ? [...content.rows].sort((a, b) => a.row.time - b.row.time || a.order - b.order) : content.rows);
-    if (!this.#passes(content, rows)) return;
+    if (!this.#passes(content, rows, frame)) return;
     if (this.#aggregation === null) {
       for (const row of this.#handedOn(rows ?? [], frame)) this.#next.process(row);
     } else {
@@ -255,10 +259,13 @@ export class WindowContents {
     return rows.slice(-1).map(({ row }) => ({ ...framed(row), time: frame.time }));
   }
 
-  #passes(content: WindowContent, rows: readonly Arrival[] | null): boolean {
+  #passes({ last }: WindowContent, rows: readonly Arrival[] | null, { isFinal }: WindowFrame): boolean {
     if (this.#predicates.length === 0) return true;
     const events = (rows ?? []).map(({ row }) => row.fields);
-    return this.#predicates.every((predicate) => predicate({ ...scopeOf(content.last), locals: [events] }));
+    const refusing = this.#predicates.findIndex((predicate) => !predicate({ ...scopeOf(last), locals: [events] }));
+    const refused = this.#plan.predicates[refusing];
+    if (refused !== undefined && isFinal) this.#environment.windowRefused?.(last, refused.condition, events);
+    return refused === undefined;
   }
 
   #aggregated(aggregation: Aggregation, content: WindowContent, frame: WindowFrame): Row {

@@ -93,7 +93,7 @@ it('loads programs and event files, forgets, lets time pass, and lists what ther
 it('knows commands by their beginnings, names the nearest, traces, and ends with :quit', async () => {
   const text = await type(...declared, ':evnts x', ':tr on', ':ev A { x: 1 }', ':event A { x: 1 }', ':help', ':quit', ':streams');
   expect(text).toContain("error: unknown command ':evnts'\n  hint: did you mean ':events'?\n");
-  expect(text).toContain('     | where(x > 3) BLOCK x=1\n');
+  expect(text).toContain('     | where(x > 3) BLOCK x (1) > 3\n');
   expect(text).toContain("error: unknown command ':ev'");
   expect(text).toMatch(/:event Type \{ field: value \} +send an event\n/);
   expect(text).not.toContain('Reads');

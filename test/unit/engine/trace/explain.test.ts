@@ -100,8 +100,9 @@ describe('the furthest run', () => {
   it('is also told when it has ended with others that were open at the same time', () => {
     const { pattern } = run(five, [...four, ['X', 200_000]]).engine.explain('S');
     expect([pattern?.openRuns, pattern?.ended?.end, pattern?.ended?.held[0]?.count]).toEqual([0, 'deadline', 4]);
+    expect([pattern?.endedLast?.time, pattern?.endedLast?.held[0]?.count]).toEqual([64_000, 1]);
     const later = run(five, [...four, ['P', 200_000], ['X', 400_000]]).engine.explain('S').pattern;
-    expect([later?.ended?.time, later?.ended?.held[0]?.count]).toEqual([260_000, 1]);
+    expect([later?.ended?.time, later?.ended?.held[0]?.count, later?.endedLast]).toEqual([260_000, 1, null]);
   });
 
   it('reads a closure: its last event, its length, the event before', () => {
@@ -165,6 +166,23 @@ describe('the run that ended last', () => {
     expect(problems(first, ['A', 1, { k: 'y', v: 1 }], ['B', 2, { k: 'y', v: 2 }])).toEqual(waiting());
   });
 
+  it('is the last of those that had come as far', () => {
+    const strict = run('stream S = A as a -> B as b .strict().within(1m)\n', [
+      ['A', 0],
+      ['A', 5_000],
+      ['A', 8_000],
+    ]);
+    expect(ended(strict)).toEqual(['broken', 8_000, 'under .strict() the next event must be the next step']);
+    const expiring = run('stream S = A as a -> B as b .within(20s)\n', [
+      ['A', 0],
+      ['A', 5_000],
+      ['A', 8_000],
+    ]);
+    expiring.engine.advance(40_000);
+    expect(ended(expiring)).toEqual(['deadline', 28_000, 'its deadline passed']);
+    expect(expiring.engine.explain('S').pattern?.endedLast).toBeNull();
+  });
+
   it('says which event of a NOT ended it', () => {
     expect(
       ended(
@@ -195,8 +213,6 @@ describe('the run that ended last', () => {
       ['B', 2],
       ['B', 3],
     ];
-    const skipping = run('stream S = A as a -> B as b .after_match(skip_past_last)\n', twice.slice(0, 3));
-    expect(ended(skipping)?.toString()).toMatch(/^(matched|skipped),2/);
     expect(ended(run('stream S = A as a -> B as b .max_runs(1)\n', twice.slice(0, 2)))).toEqual([
       'dropped',
       1,
@@ -217,6 +233,34 @@ describe('the run that ended last', () => {
         ['A', 100, { k: 2 }],
       ]).engine.explain('S', '1').pattern?.ended?.end,
     ).toBe('expired');
+  });
+
+  it.each([
+    ['the kernel', { explain: true }],
+    ['row by row', { explain: true, isFused: false }],
+  ])('did not match where a match before it ended it, by an event and by time, with %s', (_, options) => {
+    const skipping = (pattern: string, events: readonly Event[], watermark = 0): unknown => {
+      const engine = run(`stream S = ${pattern}.emit(n: a.n)\n`, events, options);
+      engine.engine.advance(watermark);
+      return [engine.outputs, (ended(engine) as readonly unknown[]).slice(0, 2)];
+    };
+    const two: readonly Event[] = [
+      ['A', 0, { n: 1 }],
+      ['A', 1, { n: 2 }],
+    ];
+    const past = '.within(1m).after_match(skip_past_last)';
+    expect(skipping(`A as a -> B as b ${past}`, [...two, ['B', 2]])).toEqual([['S@2 {"n":1}'], ['skipped', 2]]);
+    expect(skipping(`A as a -> B as b -> C ${past}`, [...two, ['B', 2], ['C', 3]])).toEqual([['S@3 {"n":1}'], ['skipped', 3]]);
+    expect(skipping(`A as a -> B+ as b ${past}.longest()`, [...two, ['B', 2], ['X', 61_000]], 61_000)).toEqual([
+      ['S@2 {"n":1}'],
+      ['skipped', 2],
+    ]);
+    expect(skipping(`A as a -> NOT B within 10ms ${past}`, [...two, ['A', 8, { n: 3 }]], 11)).toEqual([['S@10 {"n":1}'], ['matched', 10]]);
+    expect(skipping(`A as a -> B as b -> NOT C within 10ms ${past}`, [...two, ['B', 2]], 13)).toEqual([['S@12 {"n":1}'], ['skipped', 12]]);
+    expect(skipping('A as a -> B+ as b .within(1m).after_match(skip_to_next)', [two[0] as Event, ['B', 2]])).toEqual([
+      ['S@2 {"n":1}'],
+      ['matched', 2],
+    ]);
   });
 
   it('has the time of its absence when time alone completed it', () => {
@@ -277,6 +321,109 @@ describe('how far an event came', () => {
     ]);
     expect(verdicts(engine, 'x')).toEqual([['event', 'BLOCK v (0) > 1']]);
     expect(verdicts(engine, 'y')).toEqual([['event', 'PASS', 'PASS', 'PASS']]);
+  });
+});
+
+describe('a join', () => {
+  const problems = (program: string, events: readonly Event[], key?: string): unknown =>
+    run(program, events)
+      .engine.explain('S', key)
+      .join?.problems.map(({ event, problem }) => `${event.type} ${problem}`);
+
+  it('of three sides says what did not hold over all of them', () => {
+    const on = 'a.k == b.k and a.k == c.k and b.v >= a.v';
+    const program = `stream S = join(A as a, B as b, C as c).on(${on}).window(10s).emit(k: a.k)\n`;
+    const events: readonly Event[] = [
+      ['A', 0, { k: 'x', v: 10 }],
+      ['B', 1_000, { k: 'x', v: 9 }],
+      ['C', 2_000, { k: 'x' }],
+    ];
+    expect(problems(program, events)).toEqual(['C b.v (9) >= a.v (10)']);
+    expect(problems(program, events.slice(0, 2))).toEqual([]);
+    expect(problems(program, [...events.slice(0, 2), ['C', 20_000, { k: 'x' }]])).toEqual(['C 20s apart, more than 10s']);
+  });
+
+  it('judges of all pairs the one that came nearest', () => {
+    const program = 'stream S = join(A as a, B as b).on(a.k == b.k and b.v >= a.v).window(10s).emit(k: a.k)\n';
+    const events: readonly Event[] = [
+      ['A', 0, { k: 'x', v: 10 }],
+      ['B', 1_000, { k: 'x', v: 9 }],
+      ['B', 12_000, { k: 'x', v: 20 }],
+    ];
+    expect(problems(program, events)).toEqual(['B b.v (9) >= a.v (10)']);
+    expect(problems(program, [...events, ['A', 13_000, { k: 'x', v: 1 }]])).toEqual([]);
+  });
+
+  it('says that null joins nothing, and tells it from the text', () => {
+    const program = 'stream S = join(A as a, B as b).on(a.k == b.k).window(10s).emit(k: a.k)\n';
+    const events: readonly Event[] = [
+      ['A', 0, { k: null }],
+      ['B', 1_000, { k: 'x' }],
+    ];
+    expect(problems(program, events)).toEqual(['A its key is null, and null joins nothing']);
+    expect(problems(program, [['A', 0, { k: 'null' }], events[1] as Event])).toEqual([]);
+  });
+});
+
+describe('trends', () => {
+  const program = `event P:
+    k: str
+    v: float
+stream S = all P where v > 50 as x .within(1m).partition_by(k).trend_aggregate(n: count_trends()).having(n > 2).emit(k, n)
+`;
+  const explained = (events: readonly Event[], options: EngineOptions, key?: string) =>
+    run(program, events, options).engine.explain('S', key);
+
+  it.each([
+    ['the kernel', { explain: true }],
+    ['row by row', { explain: true, isFused: false }],
+  ])('say why no event begins one, and what their windows hold, with %s', (_, options) => {
+    const refused = explained([['P', 0, { k: 'a', v: 5 }]], options);
+    expect(refused.pattern?.begins.map(({ candidates }) => candidates.map(({ problem }) => problem))).toEqual([['v (5) > 50']]);
+    const begun: readonly Event[] = [
+      ['P', 0, { k: 'a', v: 60 }],
+      ['P', 1_000, { k: 'b', v: 70 }],
+    ];
+    expect(explained(begun, options, 'a').windows).toMatchObject([{ key: 'a', count: null, start: 0, end: 60_000, closesAt: 60_000 }]);
+    expect(explained(begun, options, 'a').windows[0]?.soFar?.get('n')).toBe(1);
+    const closed = explained([...begun, ['P', 70_000, { k: 'a', v: 1 }]], options);
+    expect(closed.furthest?.decisions.at(-1)).toMatchObject({ verdict: 'BLOCK', why: 'n (1) > 2' });
+  });
+});
+
+describe('what waits until time has come to it', () => {
+  const program = `stream S = A as a -> B where v > 1 as b .within(1m).partition_by(k).watermark(out_of_order: 10s).emit(k: a.k)
+stream J = join(A, B).on(A.k == B.k).window(1m).watermark(out_of_order: 10s).emit(k: A.k)
+stream T = A as a -> B as b .partition_by(k).window(1m).trend_aggregate(n: count_trends()).watermark(out_of_order: 10s).emit(n: n)
+`;
+
+  it.each([
+    ['the kernel', { explain: true }],
+    ['row by row', { explain: true, isFused: false }],
+  ])('is told of, with %s', (_, options) => {
+    const { engine } = run(
+      program,
+      [
+        ['A', 0, { k: 'x' }],
+        ['B', 1_000, { k: 'y', v: 1 }],
+      ],
+      options,
+    );
+    const held = { count: 2, first: 0, until: 1_000, event: { type: 'B', time: 1_000 } };
+    for (const stream of ['S', 'J', 'T']) expect(engine.explain(stream).heldBack, stream).toMatchObject(held);
+    expect(engine.explain('S', 'x').heldBack).toMatchObject({ count: 1, first: 0, until: 0, event: { type: 'A' } });
+    expect(engine.explain('J', 'x').join?.sides.map(({ heldBack }) => heldBack)).toEqual([1, 0]);
+    expect(engine.explain('S', 'z').nothing).toBe('no event with key "z" came; known: "x", "y"');
+  });
+
+  it('is told no more when time has come to it', () => {
+    const { engine } = run(program, [
+      ['A', 0, { k: 'x' }],
+      ['B', 20_000, { k: 'x', v: 1 }],
+      ['A', 31_000, { k: 'y' }],
+    ]);
+    engine.advance(60_000);
+    expect(engine.explain('S').heldBack).toBeNull();
   });
 });
 
@@ -342,8 +489,64 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
   it('remembers the last 1,000 keys', () => {
     const many = Array.from({ length: 1_500 }, (_, i): Event => ['A', i, { k: i }]);
     const { engine } = run('stream S = A.partition_by(k).where(k < 0).limit(1)\n', many);
-    expect(engine.explain('S', '499').nothing).toMatch(/^no event with key "499" came/);
+    expect(engine.explain('S', '499').nothing).toMatch(
+      /^no event with key "499" is remembered: only the last 1,000 keys are; the nearest: /,
+    );
     expect(engine.explain('S', '500').nothing).toBeNull();
+  });
+
+  it('does not forget the key that is asked for, where it is known beforehand', () => {
+    const many = Array.from({ length: 1_500 }, (_, i): Event => ['A', i, { k: i }]);
+    const { engine } = run('stream S = A.partition_by(k).where(k < 0).limit(1)\n', many, { explain: true, explainKey: '7' });
+    expect(engine.explain('S', '7').attempts[0]?.decisions).toMatchObject([{ verdict: 'BLOCK', why: 'k (7) < 0' }]);
+    expect(engine.explain('S', '8').nothing).toMatch(/^no event with key "8" is remembered/);
+  });
+
+  it('keeps of many events for a step those that came nearest, and counts the others', () => {
+    const others = Array.from({ length: 100 }, (_, i): Event => ['Pay', 10 + i, { id: `x${i}`, amt: 50 }]);
+    const program = 'stream S = Order as o -> Pay where id == o.id and amt > 5 and amt >= o.amt as p within 10m\n';
+    const order: Event = ['Order', 0, { id: '1', amt: 60 }];
+    const near: Event = ['Pay', 1, { id: '1', amt: 9 }];
+    const step = (...events: readonly Event[]): unknown => {
+      const [waiting] = run(program, events).engine.explain('S').pattern?.furthest?.waitsFor ?? [];
+      return [waiting?.candidates[0]?.problem, (waiting?.candidates.length ?? 0) + (waiting?.forgotten ?? -1), waiting?.forgotten === 0];
+    };
+    expect(step(order, near, ...others)).toEqual(['amt (9) >= o.amt (60)', 101, false]);
+    expect(step(order, near, ...others.slice(0, 20))).toEqual(['amt (9) >= o.amt (60)', 21, true]);
+    expect(step(['Order', 0, { id: '0', amt: 1 }], ...others, order, near)).toEqual(['id ("1") == o.id ("0")', 101, false]);
+  });
+
+  it('counts no event as forgotten that came before the last one of the run', () => {
+    const program = 'stream S = A as a -> B where v > 5 as b -> B where v > 9 as c\n';
+    const misses = Array.from({ length: 100 }, (_, i): Event => ['B', 1 + i, { v: 1 }]);
+    const { engine } = run(program, [['A', 0], ...misses, ['B', 200, { v: 7 }], ['B', 201, { v: 2 }]]);
+    const [step] = engine.explain('S').pattern?.furthest?.waitsFor ?? [];
+    expect([step?.candidates.length, step?.forgotten]).toEqual([1, 0]);
+  });
+
+  it('names a key that is null, and tells those with a null in them apart', () => {
+    const program = 'stream S = A as a -> B where n > a.n as b .partition_by(u, d)\n';
+    const { engine } = run(program, [
+      ['A', 0, { u: 'ann', d: null, n: 5 }],
+      ['B', 1, { u: 'bob', d: null, n: 9 }],
+      ['B', 2, { u: 'ann', d: null, n: 3 }],
+      ['B', 3, { u: 'ann', d: 'null', n: 2 }],
+    ]);
+    expect(waits({ engine } as EngineRun, 'S', 'ann, null')).toEqual([['B where n > a.n as b', null, ['n (3) > a.n (5)']]]);
+    expect(engine.explain('S', 'ann, "null"').nothing).toBeNull();
+    expect(engine.explain('S', 'eve').nothing).toContain('known: "ann, null", "bob, null", "ann, \\"null\\""');
+    const single = run('stream S = A.partition_by(k).where(n > 1).window(3).aggregate(c: count())\n', [['A', 0, { k: null, n: 1 }]]);
+    expect(single.engine.explain('S', 'null').attempts[0]?.decisions[0]?.verdict).toBe('BLOCK');
+  });
+
+  it('takes a key that a later operator makes for unknown until it is made', () => {
+    const program = 'stream S = A.where(n > 1).select(k: x, n: n).partition_by(k).window(3).aggregate(c: count())\n';
+    const { engine } = run(program, [
+      ['A', 0, { x: 'ann', n: 2 }],
+      ['A', 1, { x: 'bob', n: 1 }],
+    ]);
+    expect(engine.explain('S', 'eve').nothing).toContain('known: "ann", ""');
+    expect(engine.explain('S', 'ann').attempts).toHaveLength(1);
   });
 
   it('does not say of a key that nothing came, where it did not record what comes', () => {

@@ -64,9 +64,14 @@ export class MatchText {
   given({ run, slot, input, isOver, isEnded }: GivenMatch): string {
     const given = this.#argumentsOf(run, slot, input);
     const emit = this.#emit(given);
-    if (isEnded !== null) return `if(!${isEnded}){${isEnded}=${this.#counts(given)};${emit}}`;
+    if (isEnded !== null) {
+      const told = this.#parts.isWatched
+        ? { given: `${this.#kernel}.giving(${run});`, skipped: `else ${this.#kernel}.skipped(${run});` }
+        : null;
+      return `if(!${isEnded}){${isEnded}=${this.#counts(given)};${told?.given ?? ''}${emit}}${told?.skipped ?? ''}`;
+    }
     if (this.#parts.plan.afterMatch !== 'skip_to_next' || isOver) return emit;
-    return `if(${this.#counts(given)})${this.#kernel}.close(${run});${emit}`;
+    return `if(${this.#counts(given)})${this.#kernel}.finish(${run});${emit}`;
   }
 
   /** Hands on the matches that were collected. */
@@ -78,7 +83,7 @@ export class MatchText {
     const given = this.#argumentsOf(run, -1, input);
     const ends = {
       no_skip: '',
-      skip_to_next: `if(${run}.state>=0&&${this.#counts(given)})${this.#kernel}.close(${run});`,
+      skip_to_next: `if(${run}.state>=0&&${this.#counts(given)})${this.#kernel}.finish(${run});`,
       skip_past_last: `if(${this.#counts(given)})${this.#kernel}.endUntil(${at},${key ?? 'null'});`,
     }[plan.afterMatch];
     return `for(let ${run}=${next};${run}!==null;${run}=${next}){${ends}${this.#emit(given)}}`;

@@ -2,7 +2,7 @@ import type { Value } from '../../../../shared/events/value.ts';
 import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import type { Row } from '../../operators/row.ts';
 import type { PatternMemory } from '../../patterns/pattern-memory.ts';
-import { compareRuns, type PartialMatch, wakeTimeOf } from '../../patterns/run.ts';
+import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../../patterns/run.ts';
 import { patternState } from '../../patterns/saved-runs.ts';
 import { EventOrder } from '../../sources/event-order.ts';
 import type { Source } from '../../sources/source.ts';
@@ -11,6 +11,7 @@ import type { Codec } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { PatternView } from '../../trace/pattern-view.ts';
 import { type PatternWatch, watchOf } from '../../trace/pattern-watch.ts';
+import type { HeldRow } from '../../trace/views.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { AutomatonState } from './automaton.ts';
 import { FlatRunIndex } from './flat-run-index.ts';
@@ -33,8 +34,9 @@ type CatchUp = (run: FusedRun, shared: TakenEvents) => void;
 
 /** How a run of a pattern that is watched came to its end. */
 interface Ending {
+  readonly of: FusedRun;
   readonly run: PartialMatch;
-  readonly isOverBudget: boolean;
+  readonly closing: Closing | null;
 }
 
 type Receive = (time: number, order: number, ...values: unknown[]) => void;
@@ -62,6 +64,7 @@ export class PatternKernel implements Source, Kernel {
   #row: Row | null = null;
   /** While the pattern is watched, of the row at work: its matches, the runs that it has ended, and those that its matches have. */
   #matches = 0;
+  #giving: FusedRun | null = null;
   readonly #endedByRow: Ending[] = [];
   readonly #endedBehind: Ending[] = [];
   readonly #partitions = new Map<FusedRun['key'], RunLists>();
@@ -79,7 +82,8 @@ export class PatternKernel implements Source, Kernel {
     this.#form = form;
     this.#environment = environment;
     this.#next = next;
-    this.#watch = form.isWatched ? watchOf(form.plan, options, { received: () => this.received, inspect: () => this.inspect() }) : null;
+    const watched = { received: () => this.received, active: () => this.runsActive(), inspect: () => this.inspect() };
+    this.#watch = form.isWatched ? watchOf(form.plan, options, watched) : null;
     this.#savedState = patternState(form.automaton.space);
     this.#order = new EventOrder(environment, {
       receive: (row, lane) => this.#at(row.time, () => this.#take(row, lane)),
@@ -165,7 +169,9 @@ export class PatternKernel implements Source, Kernel {
 
   /** The next of the completed runs; null when there is none. */
   nextCompleted(): FusedRun | null {
-    return this.#completed.shift() ?? null;
+    const run = this.#completed.shift() ?? null;
+    this.#giving = run;
+    return run;
   }
 
   /** Time has passed the run: a closure that was still open gives its match now. */
@@ -192,16 +198,32 @@ export class PatternKernel implements Source, Kernel {
   /** A match ends all runs of its partition that began at or before its last event, and the matches that they would have given. */
   endUntil(lastAt: number, key: FusedRun['key']): void {
     const completed = this.#completed;
-    while (completed.length > 0 && (completed[0] as FusedRun).began <= lastAt) completed.shift();
+    while (completed.length > 0 && (completed[0] as FusedRun).began <= lastAt) this.skipped(completed.shift() as FusedRun);
     const open = this.open as OpenRuns | TimedRuns;
     if (this.#form.key === null) {
-      while (open.first !== null && open.first.began <= lastAt) this.close(open.first);
+      while (open.first !== null && open.first.began <= lastAt) this.#closeBehind(open.first);
       return;
     }
     const heads = this.partition(key)?.heads ?? [];
     for (let state = 0; state < heads.length; state++) {
-      for (let run = heads[state] ?? null; run !== null && run.began <= lastAt; run = heads[state] ?? null) this.close(run);
+      for (let run = heads[state] ?? null; run !== null && run.began <= lastAt; run = heads[state] ?? null) this.#closeBehind(run);
     }
+  }
+
+  /** A match has ended the run: its own, or one before it. */
+  #closeBehind(run: FusedRun): void {
+    this.close(run, run === this.#giving ? 'matched' : 'skipped');
+  }
+
+  /** The run has a match at hand. Only called while the pattern is watched. */
+  giving(run: FusedRun): void {
+    this.#giving = run;
+  }
+
+  /** The match of a run that is over comes to nothing: one before it has ended the run. */
+  skipped(run: FusedRun): void {
+    const at = this.#watch === null ? -1 : this.#endedByRow.findIndex((ending) => ending.of === run);
+    if (at >= 0) this.#endedByRow[at] = { ...(this.#endedByRow[at] as Ending), closing: 'skipped' };
   }
 
   /** The run's time has come: its `NOT` has matched, or the run is over. */
@@ -282,9 +304,14 @@ export class PatternKernel implements Source, Kernel {
     }
   }
 
-  close(run: FusedRun, isOverBudget = false): void {
+  close(run: FusedRun, closing: Closing | null = null): void {
     this.#leave(run);
-    this.#remove(run, this.#endedBehind, isOverBudget);
+    this.#remove(run, this.#endedBehind, closing);
+  }
+
+  /** The run goes on no further behind the match that it has. */
+  finish(run: FusedRun): void {
+    this.close(run, 'matched');
   }
 
   /** The run has left its list: the event at hand has ended it. Only called while the pattern is watched. */
@@ -292,10 +319,10 @@ export class PatternKernel implements Source, Kernel {
     this.#remove(run, this.#endedByRow);
   }
 
-  #remove(run: FusedRun, endings: Ending[], isOverBudget = false): void {
+  #remove(run: FusedRun, endings: Ending[], closing: Closing | null = null): void {
     if (this.#watch !== null) {
-      const ending = { run: partialMatchOf(run, this.#form), isOverBudget };
-      if (this.#row === null) this.#watch.closed(ending.run, isOverBudget);
+      const ending = { of: run, run: partialMatchOf(run, this.#form), closing };
+      if (this.#row === null) this.#watch.closed(ending.run, closing);
       else endings.push(ending);
     }
     (this.open as OpenRuns | TimedRuns).remove(run);
@@ -335,7 +362,7 @@ export class PatternKernel implements Source, Kernel {
   /** The run has taken more events than a closure may hold. */
   overflow(run: FusedRun): void {
     this.#leave(run);
-    this.#remove(run, this.#endedByRow, true);
+    this.#remove(run, this.#endedByRow, 'budget');
     this.#environment.runsDropped('max_closure');
   }
 
@@ -350,7 +377,7 @@ export class PatternKernel implements Source, Kernel {
 
   #closeOldest(): void {
     if (this.open instanceof FlatRuns) this.open.closeOldest();
-    else this.close(this.open.first as FusedRun, true);
+    else this.close(this.open.first as FusedRun, 'budget');
   }
 
   /** A row is seen once, however many steps read its origin. */
@@ -386,8 +413,9 @@ export class PatternKernel implements Source, Kernel {
     this.#matches = 0;
     this.#receive(row, lane);
     const byRow = this.#endedByRow.splice(0).sort((a, b) => compareRuns(a.run, b.run));
-    for (const { run, isOverBudget } of [...byRow, ...this.#endedBehind.splice(0)]) watch.closed(run, isOverBudget);
+    for (const { run, closing } of [...byRow, ...this.#endedBehind.splice(0)]) watch.closed(run, closing);
     this.#row = null;
+    this.#giving = null;
     if (this.received > received) this.#environment.tracer?.pattern(this.#environment.stream.name, this.runsActive(), this.#matches);
   }
 
@@ -485,6 +513,10 @@ export class PatternKernel implements Source, Kernel {
 
   #listsOf(key: FusedRun['key']): RunLists {
     return this.#form.key === null ? this.whole : (this.partition(key) ?? this.addPartition(key));
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   inspect(): PatternView {

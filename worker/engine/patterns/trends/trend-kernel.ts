@@ -12,6 +12,9 @@ import type { Saved } from '../../state/codec.ts';
 import { Expiry } from '../../state/expiry.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { plus } from '../../time/instants.ts';
+import type { PatternView } from '../../trace/pattern-view.ts';
+import { TrendWatch } from '../../trace/trend-watch.ts';
+import type { HeldRow, WindowView } from '../../trace/views.ts';
 import {
   causesBetween,
   firstCause,
@@ -30,6 +33,8 @@ import { type TrendEvent, TrendGroups, type TrendSet } from './trend-groups.ts';
 import type { TrendNumbers } from './trend-numbers.ts';
 import { type SharedInput, type TakeTrendEvent, TrendPanes } from './trend-panes.ts';
 import { boundRow, type PaneKey, type TrendPane, type TrendStream, TrendWindow } from './trend-window.ts';
+
+type TrendOptions = Pick<SourceOptions, 'environment' | 'next'> & Partial<Pick<SourceOptions, 'recorder' | 'conditions'>>;
 
 /**
  * `.trend_aggregate(..)`: in place of matches one result per partition and window, over all trends of the pattern whose
@@ -56,6 +61,8 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   readonly #events: RowEvents | null;
   readonly #expiry: Expiry;
   readonly #empty: Float64Array;
+  /** Null unless the program is to explain itself. */
+  readonly #watch: TrendWatch | null;
   readonly #closings = new DeadlineQueue<TrendWindow>();
   readonly #unused: TrendWindow[] = [];
   readonly #classes: readonly number[];
@@ -68,8 +75,9 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   /** Groups that are open: with numbers, states in which there are trends. */
   #open = 0;
 
-  constructor(form: TrendForm, { environment, next }: Pick<SourceOptions, 'environment' | 'next'>) {
+  constructor(form: TrendForm, { environment, next, recorder, conditions }: TrendOptions) {
     const { pattern, plan, columns, numbers, space, shared } = form;
+    this.#watch = recorder && conditions ? new TrendWatch(pattern, space.initial.enabledSteps, { recorder, conditions }) : null;
     this.fingerprint = `${pattern.fingerprint}:${plan.fingerprint}`;
     this.#form = form;
     this.#environment = environment;
@@ -120,7 +128,8 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   receivers(origin: string): readonly ((row: Row) => void)[] {
     const input = this.#form.shared.inputs.findIndex((one) => one.origin === origin);
     const isTaken = this.#events === null ? this.#form.given.has(input) : input >= 0;
-    return [isTaken ? (row) => this.#order.receive(row, input) : () => undefined];
+    const take = isTaken ? (row: Row): void => this.#order.receive(row, input) : (): void => undefined;
+    return [this.#watch === null ? take : this.#watch.around(origin, take)];
   }
 
   #receive(row: Row, input: number): void {
@@ -401,6 +410,44 @@ export class TrendKernel implements Source, Kernel, TrendStream {
 
   runsActive(): number {
     return this.#open;
+  }
+
+  inspect(): PatternView {
+    return { kind: 'pattern', isTrend: true, runs: [], first: this.#form.space.initial.enabledSteps, hasTime: () => true };
+  }
+
+  openWindows(): readonly WindowView[] {
+    const open = [...this.#closings.items()].filter(({ left }) => left > 0).sort((a, b) => a.rank - b.rank);
+    return open.map((window) => {
+      window.catchUp();
+      const { start, end, closesAt } = window.pane;
+      const { type, cause, keys } = this.#lastOf(window);
+      const last: Row = window.last ?? { ...NO_ROW, type, time: start, order: cause, fields: new Map(keys) };
+      return { last, count: null, start, end, closesAt, missing: null, soFar: this.#soFar(window) };
+    });
+  }
+
+  /** Its result as things stand; null while it cannot be evaluated. */
+  #soFar(window: TrendWindow): Row['fields'] | null {
+    const { end, start } = window.pane;
+    const { type, keys } = this.#lastOf(window);
+    const { completed } = this.#groups.pass(this.#trendsOf(window), end);
+    const frame = this.#frameOf(start, end);
+    const row: Row = {
+      ...NO_ROW,
+      ...{ type, time: frame.time, fields: new Map(keys), bound: this.#boundOf(window), attributes: frameAttributes(frame) },
+    };
+    const results = this.#form.columns.calls.map((_, call) => completed.result(call));
+    try {
+      return resultFields(this.#items, row, results, keys);
+    } catch (thrown) {
+      evaluationFailure(thrown);
+      return null;
+    }
+  }
+
+  held(): readonly HeldRow[] {
+    return this.#order.held();
   }
 
   save(): Value {
