@@ -66,6 +66,13 @@ export const placementRequestSchema = Type.Object(
       description:
         'The epoch since which the worker has had it without a break: what it holds since then, or later, has a state to go on with.',
     }),
+    created_index: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'When it came, whoever has had it since. What there was before under the same id is another one: its outputs had other ids.',
+      }),
+    ),
     revision: Type.String({
       minLength: 1,
       maxLength: 128,

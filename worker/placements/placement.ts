@@ -336,7 +336,10 @@ export class Placement {
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
-    const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids);
+    // Whoever goes on gives what it says again the ids of the first time.
+    const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
+    const created = createdIndex === undefined ? {} : { createdIndex };
+    const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
     const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
     const outbox = new RouteOutbox({
@@ -373,7 +376,10 @@ export class Placement {
         safe: () => this.#safe(end),
         replica: () => this.#replica(),
         stateFormat: () => this.#writtenFormat,
-        save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions, this.#writtenFormat), routed: outbox.save() }),
+        save: (positions) => ({
+          ...{ ...created, ids: ids.save() },
+          ...{ receipts: receipts.save(positions, this.#writtenFormat), routed: outbox.save() },
+        }),
       },
     });
     if (checkpoint !== undefined) this.#tellRestored(store, { fetchMs: fetchedAt - beganAt, loadMs: this.#world.now() - fetchedAt });

@@ -7,6 +7,7 @@ export const FIRST_STATE_FORMAT = 1;
 /**
  * 2: the open runs of patterns, member by member. 3: events that a run only counts stand in one capture. 4: so do those that it has taken
  * together with others, whose rows stand once for all of them. 5: ids of
- * received events stand by batch, without what all of their source have in common (`COMPACT_RECEIPTS_FORMAT`).
+ * received events stand by batch, without what all of their source have in common (`COMPACT_RECEIPTS_FORMAT`); and a
+ * worker takes the index at which a placement came.
  */
 export const LATEST_STATE_FORMAT = 5;

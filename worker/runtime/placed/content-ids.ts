@@ -37,8 +37,9 @@ export class ContentIds {
   /** Time of the output that was given an id last. */
   #newest: number | undefined;
 
-  constructor(prefix: string, saved: SavedIds = []) {
-    this.#prefix = prefix;
+  /** `createdIndex`: of one of several placements that there have been under this name. */
+  constructor(prefix: string, saved: SavedIds = [], createdIndex?: number) {
+    this.#prefix = createdIndex === undefined ? prefix : `${prefix}-${createdIndex.toString(36)}`;
     for (const [digest, time, count] of saved) this.#given.set(digest, { time, count });
     this.#newest = saved.at(-1)?.[1];
   }

@@ -16,6 +16,8 @@ export type SavedReceipts = Readonly<Record<string, SavedReceipt>>;
 
 /** What the checkpoint of a placed pipeline has besides that of any other. */
 export interface PlacedState {
+  /** When the placement came, by which its outputs have other ids than those of one before it; absent of one that was told nothing. */
+  readonly createdIndex?: number;
   readonly ids: SavedIds;
   readonly receipts: SavedReceipts;
   /** Outputs for other placements that have not all of them in a checkpoint of their own. */
