@@ -181,7 +181,7 @@ export const limits = {
   deadLetterPageCharsMax: 4_194_304,
   /** One command of the state that coordinators replicate. */
   raftCommandBytesMax: 1_048_576,
-  /** How long one event may keep an engine busy (`eventBudgetMs`); then it is given up and its thread replaced. */
+  /** How long one event may keep an engine busy (`eventBudgetMs`); then it is given up and its thread replaced. Other work has twice as long, and 2 s for each MB of a state. */
   eventBudgetMsDefault: 5_000,
   /** Events given up within ten minutes after which a pipeline has failed. */
   pipelineStrikesMax: 3,

@@ -11,7 +11,7 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT } from './state-format.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -99,8 +99,8 @@ export class Executor {
   }
 
   async #put({ worker, placement }: Action & { readonly kind: 'put' }): Promise<void> {
-    const { group, client } = this.#options;
-    const request = placementRequest(group.state, placement);
+    const { group, client, observations } = this.#options;
+    const request = placementRequest(group.state, placement, isToldOfCreation(group.state, observations, worker));
     if (request === undefined) return;
     await this.#ask({ worker, placementId: placement.id, what: 'put', epoch: placement.epoch }, (at) => client.put(at, request));
   }
@@ -108,7 +108,7 @@ export class Executor {
   /** Whatever comes of it, unless the program cannot run there: then it goes on where it runs. */
   async #prepare({ worker, placement, migrationId }: Action & { readonly kind: 'prepare' }): Promise<void> {
     const { group, client, preparations } = this.#options;
-    const request = placementRequest(group.state, placement);
+    const request = placementRequest(group.state, placement, false);
     try {
       if (request !== undefined) await client.prepare({ address: worker.address, placementId: placement.id }, request);
       preparations.ended(migrationId);

@@ -1,9 +1,12 @@
-import type { ClusterState } from '../state/cluster-state.ts';
+import type { ClusterState, Worker } from '../state/cluster-state.ts';
 import type { WorkerStatus } from '../state/transitions.ts';
 import type { Observations } from './observations.ts';
 
 /** What every worker reads, and all that one reads that says nothing of formats. */
 export const FIRST_STATE_FORMAT = 1;
+
+/** From here on a worker takes the index at which a placement came. One that reads no later format refuses a member that it does not know. */
+const CREATION_STATE_FORMAT = 5;
 
 const givenNothing: ReadonlySet<WorkerStatus> = new Set<WorkerStatus>(['unhealthy', 'drained', 'removed']);
 
@@ -21,4 +24,13 @@ export function agreedStateFormat(state: ClusterState, observations: Observation
     agreed = Math.min(agreed ?? Number.POSITIVE_INFINITY, report.heartbeat.state_format ?? FIRST_STATE_FORMAT);
   }
   return agreed;
+}
+
+/**
+ * Whether a worker is told at what index its placements came. While one of an earlier version is there nobody is: a placement that went on
+ * there would give what it says again other ids.
+ */
+export function isToldOfCreation(state: ClusterState, observations: Observations, worker: Worker): boolean {
+  const { state_format: own = FIRST_STATE_FORMAT } = observations.of(worker)?.heartbeat ?? {};
+  return own >= CREATION_STATE_FORMAT && (agreedStateFormat(state, observations) ?? own) >= CREATION_STATE_FORMAT;
 }

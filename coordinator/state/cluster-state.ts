@@ -90,6 +90,11 @@ export interface Placement {
   readonly epoch: LogIndex;
   /** The epoch since which one worker has had it without a break: its state goes on from there, when its program changes too. */
   readonly tenure: LogIndex;
+  /**
+   * The index at which it came, whoever has had it since: what was there before under the same id, and was taken away, is another one.
+   * Undefined of what came before the group wrote `CREATION_FORMAT`.
+   */
+  readonly createdIndex?: LogIndex;
   readonly error?: string;
   /** While it is pending: a process that had it, and of which nobody has shown yet that it has stopped. */
   readonly formerHolder?: FormerHolder;

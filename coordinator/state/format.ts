@@ -4,5 +4,7 @@
  * each member may be exchanged for one of the version before, whatever the others run.
  */
 export const FIRST_FORMAT = 1;
-/** 2: events of many requests in one command, whose texts stand behind its line as they are. */
-export const LATEST_FORMAT = 2;
+/** 2: events of many requests in one command, whose texts stand behind its line as they are. 3: placements know the index at which they came. */
+export const LATEST_FORMAT = 3;
+/** From here on a placement says at what index it came. */
+export const CREATION_FORMAT = 3;

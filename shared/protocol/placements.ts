@@ -66,6 +66,13 @@ export const placementRequestSchema = Type.Object(
       description:
         'The epoch since which the worker has had it without a break: what it holds since then, or later, has a state to go on with.',
     }),
+    created_index: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'When it came, whoever has had it since. What there was before under the same id is another one: its outputs had other ids.',
+      }),
+    ),
     revision: Type.String({
       minLength: 1,
       maxLength: 128,
@@ -146,9 +153,23 @@ const batchSchema = Type.Object(
   strict,
 );
 
+const unrepeatedSchema = Type.Object(
+  { from: Type.Integer({ minimum: 1 }), through: count },
+  {
+    ...strict,
+    description:
+      'Batches, from one to another, whose events the placement that sends never sends again, wherever it goes on: their ids can be forgotten. Only to who has said that it reads this.',
+  },
+);
+
 /** Events of one source, in its order. */
 export const deliveryRequestSchema = Type.Object(
-  { epoch, from: Type.Object({ placement_id: placementId, epoch }, strict), batches: Type.Array(batchSchema) },
+  {
+    epoch,
+    from: Type.Object({ placement_id: placementId, epoch }, strict),
+    unrepeated: Type.Optional(unrepeatedSchema),
+    batches: Type.Array(batchSchema),
+  },
   strict,
 );
 
@@ -177,6 +198,11 @@ export const deliveryAnswerSchema = Type.Object({
     description: 'The last batch of the source: of injected events that is part of the state, of another placement that was taken in.',
   }),
   durable: Type.Integer({ minimum: 0, description: 'The last one that is part of a committed checkpoint: it is not asked for again.' }),
+  reads_unrepeated: Type.Optional(
+    Type.Boolean({
+      description: 'To another placement: deliveries may say `unrepeated`. A worker of an earlier version refuses them then.',
+    }),
+  ),
   results: Type.Array(resultSchema),
 });
 

@@ -501,6 +501,39 @@ describe('a migration', () => {
     expect((await coordinator.get('/api/v1/cluster/migrations')).body).toHaveLength(1);
   });
 
+  it('is another one when it is taken out of its group and comes again, which only workers are told that all know it', async () => {
+    await start(2);
+    const [one, two] = [workerNamed('w1'), workerNamed('w2')];
+    one.stateFormat = 5;
+    await one.heartbeat();
+    const { body } = await deploy({ pipelines: [{ name: 'p', source }] });
+    const group = `${groupsPath}/${body.id}`;
+    const isPlaced = (count: number) => (shown: { deployments: { status: string }[] }) =>
+      shown.deployments.length === count && shown.deployments.every(({ status }) => status === 'running');
+    const change = async (...names: string[]): Promise<void> => {
+      const answer = await coordinator.request('PUT', group, { body: { pipelines: names.map((name) => ({ name, source })) } });
+      expect(answer.status).toBe(200);
+      await until(group, isPlaced(names.length));
+    };
+    const told = () => [...one.created.splice(0), ...two.created.splice(0)].filter(([id]) => id.includes(':q:')).map(([, index]) => index);
+    await change('p', 'q');
+    expect(new Set(told())).toEqual(new Set([undefined]));
+    two.stateFormat = 5;
+    await two.heartbeat();
+    const heard: (number | undefined)[] = [];
+    for (let time = 0; time < 2; time++) {
+      await change('p');
+      told();
+      await change('p', 'q');
+      await change('p', 'q', 'r');
+      const [index, ...others] = new Set(told());
+      expect([typeof index, others]).toEqual(['number', []]);
+      heard.push(index);
+      await change('p', 'q');
+    }
+    expect(heard[1]).toBeGreaterThan(heard[0] as number);
+  });
+
   it('has its last checkpoint written so that every worker reads it', async () => {
     await start(2);
     workerNamed('w1').stateFormat = 2;

@@ -17,6 +17,7 @@ interface Held {
 interface Put {
   readonly epoch: number;
   readonly tenure: number;
+  readonly created_index?: number;
   readonly revision: string;
   readonly checkpoint?: { readonly sequence: number; readonly epoch: number };
 }
@@ -49,6 +50,8 @@ export class ModelWorker {
   stateFormat: number | undefined;
   /** What it was asked for when it was to close something. */
   readonly closings: object[] = [];
+  /** When each placement came that it was given, as it was told. */
+  readonly created: (readonly [id: string, index: number | undefined])[] = [];
   #leaseEndMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDead = false;
@@ -185,8 +188,9 @@ export class ModelWorker {
     return what === 'POST events' ? this.#deliver(held, body as Delivery) : { ...this.#wire(id) };
   }
 
-  async #put(id: string, { epoch, tenure, revision, checkpoint }: Put): Promise<object> {
+  async #put(id: string, { epoch, tenure, created_index: created, revision, checkpoint }: Put): Promise<object> {
     const before = this.held.get(id);
+    this.created.push([id, created]);
     const isLiving = before !== undefined && before.status === 'running' && before.epoch >= tenure;
     if (isLiving) Object.assign(before, { epoch, revision });
     else if (before?.epoch !== epoch) {

@@ -27,6 +27,8 @@ export interface DeliveryResult {
   /** The last one that is in a committed checkpoint. */
   readonly durable: number;
   readonly results: readonly BatchResult[];
+  /** To another placement: what it says of batches that it never sends again is read here. */
+  readonly readsUnrepeated: boolean;
 }
 
 /** A delivery that has overtaken the one before it. */
@@ -88,7 +90,7 @@ export class BatchIntake {
    * Resolves when all of it is worked through. What does not fit in behind the first batches stays out, and the answer says so by what was
    * received. @throws CepError `sequence_gap`, `stale_epoch`; `queue_full`, `quota_exceeded`, `pipeline_not_running` when nothing was taken
    */
-  async deliver({ from, batches }: Pick<Delivery, 'from' | 'batches'>): Promise<DeliveryResult> {
+  async deliver({ from, batches, unrepeated }: Pick<Delivery, 'from' | 'batches' | 'unrepeated'>): Promise<DeliveryResult> {
     const { placement_id: source, epoch } = from;
     this.#receipts.meet(source, epoch);
     const taken: { sequence: number; isRepeat: boolean; answer: Promise<InjectResult> | undefined }[] = [];
@@ -98,7 +100,7 @@ export class BatchIntake {
         taken.push({ sequence, isRepeat: true, answer: this.#answers.get(source)?.get(sequence) });
         continue;
       }
-      const refusal = this.#take(source, batch);
+      const refusal = this.#take(source, batch, unrepeated);
       if (refusal === undefined) {
         taken.push({ sequence, isRepeat: false, answer: this.#answers.get(source)?.get(sequence) });
         continue;
@@ -109,7 +111,8 @@ export class BatchIntake {
     }
     this.#goOn(source, false);
     const results = await Promise.all(taken.map(async ({ sequence, isRepeat, answer }) => ({ sequence, isRepeat, result: await answer })));
-    return { received: this.#receivedOf(source), durable: this.#durable()[source] ?? 0, results };
+    const [received, durable] = [this.#receivedOf(source), this.#durable()[source] ?? 0];
+    return { received, durable, results, readsUnrepeated: source !== externalSource };
   }
 
   /**
@@ -121,13 +124,13 @@ export class BatchIntake {
   }
 
   /** Why it was not taken. */
-  #take(source: string, { sequence, received_at: receivedAt, events }: DeliveredBatch): unknown {
+  #take(source: string, { sequence, received_at: receivedAt, events }: DeliveredBatch, unrepeated: Delivery['unrepeated']): unknown {
     const { received, count, ids } = events instanceof Uint8Array ? asItCame(events) : this.#fresh(source, events);
     let answer: Promise<InjectResult>;
     try {
       answer = this.#pipeline.receive(
         received,
-        () => this.#receipts.accept(source, { sequence, receivedAt, ids }),
+        () => this.#receipts.accept(source, { sequence, receivedAt, ids, unrepeated }),
         source === externalSource ? 'whole' : 'receipt',
       );
     } catch (error) {
@@ -143,7 +146,7 @@ export class BatchIntake {
   #fresh(source: string, events: readonly RoutedEvent[]): Taken {
     const fresh = events.filter(({ id }) => id === undefined || !this.#receipts.isKnown(source, id));
     const body = Buffer.from(`{"events":[${fresh.map(({ text }) => text).join(',')}]}`);
-    const ids = fresh.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    const ids = events.flatMap(({ id }) => (id === undefined ? [] : [id]));
     return { received: { body, format: 'batch' }, count: () => fresh.length, ids };
   }
 

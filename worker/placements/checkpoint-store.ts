@@ -3,16 +3,20 @@ import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import type { checkpointStoredSchema } from '../../shared/protocol/cluster-checkpoints.ts';
 import type { manifestSchema } from '../../shared/protocol/placements.ts';
+import { FIRST_STATE_FORMAT } from '../engine/state/format.ts';
 import { type CoordinatorAnswer, NoCoordinator } from '../membership/coordinator-client.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from '../runtime/pipelines/runtime-storage.ts';
+import { COMPACT_RECEIPTS_FORMAT } from '../runtime/placed/placed-state.ts';
 import { receivedOf } from '../runtime/placed/receipts.ts';
 import { seal, unseal } from '../runtime/storage/sealed-value.ts';
 
 export type Manifest = Static<typeof manifestSchema>;
 type Stored = Static<typeof checkpointStoredSchema>;
 
-const VERSION = 1;
+/** 2: with ids of received events that versions before do not read, which would go on without them. */
+const VERSION = 2;
+const WHOLE_IDS_VERSION = 1;
 /** For the bytes of a state, which may be many. */
 const TRANSFER_MS = 30_000;
 
@@ -91,7 +95,7 @@ export class CheckpointStore implements RuntimeStorage {
   async #upload(checkpoint: PipelineCheckpoint): Promise<Manifest> {
     const { coordinators, epoch: held } = this.#options;
     const { state, ...rest } = checkpoint;
-    const body = seal({ version: VERSION, ...rest } satisfies Head, state);
+    const body = seal({ version: versionOf(checkpoint), ...rest } satisfies Head, state);
     const [epoch, sequence, checksum] = [held(), (this.#manifest?.sequence ?? 0) + 1, crc32c(body)];
     const path = this.#path(`/${epoch}/${sequence}`);
     const put = { method: 'PUT', path: `${path}?checksum=${checksum}`, body, deadlineMs: TRANSFER_MS } as const;
@@ -148,6 +152,11 @@ export class CheckpointStore implements RuntimeStorage {
   deletePipeline(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+/** The earliest that reads it. */
+function versionOf({ stateFormat = FIRST_STATE_FORMAT }: PipelineCheckpoint): number {
+  return stateFormat < COMPACT_RECEIPTS_FORMAT ? WHOLE_IDS_VERSION : VERSION;
 }
 
 function checkpointIn(bytes: Uint8Array): PipelineCheckpoint {

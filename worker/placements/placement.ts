@@ -9,7 +9,7 @@ import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ClockHold } from '../runtime/placed/clock-hold.ts';
-import { ContentIds } from '../runtime/placed/content-ids.ts';
+import { ContentIds, idPrefixOf } from '../runtime/placed/content-ids.ts';
 import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/placed/placement-host.ts';
 import { Receipts } from '../runtime/placed/receipts.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
@@ -203,7 +203,7 @@ export class Placement {
   #replica(): PipelineReplica | undefined {
     const { epoch, replica: index, replicas: count, partition_key: partitionKey, group_id: groupId, pipeline } = this.#request;
     if (count === 1) return undefined;
-    return { index, count, partitionKey, epoch, firstPipelineId: pipelineIdOf(`${groupId}:${pipeline}:0`) };
+    return { index, count, partitionKey, epoch, firstPipelineId: idPrefixOf(`${groupId}:${pipeline}:0`) };
   }
 
   get #program(): string {
@@ -336,7 +336,10 @@ export class Placement {
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
-    const ids = new ContentIds(pipelineIdOf(this.id), checkpoint?.placed?.ids);
+    // Whoever goes on gives what it says again the ids of the first time.
+    const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
+    const created = createdIndex === undefined ? {} : { createdIndex };
+    const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
     const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
     const outbox = new RouteOutbox({
@@ -348,7 +351,7 @@ export class Placement {
     });
     outbox.setRoutes(this.#request.routes);
     pipeline = await host.place({
-      id: pipelineIdOf(this.id),
+      id: idPrefixOf(this.id),
       name: `${this.#request.group}/${this.#request.pipeline}/${this.#request.replica}`,
       ...{ program, engine, checkpoint },
       opened: new Promise((resolve) => {
@@ -372,8 +375,11 @@ export class Placement {
         taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
         safe: () => this.#safe(end),
         replica: () => this.#replica(),
-        stateFormat: () => Math.min(this.#stateFormat, LATEST_STATE_FORMAT),
-        save: (positions) => ({ ids: ids.save(), receipts: receipts.save(positions), routed: outbox.save() }),
+        stateFormat: () => this.#writtenFormat,
+        save: (positions) => ({
+          ...{ ...created, ids: ids.save() },
+          ...{ receipts: receipts.save(positions, this.#writtenFormat), routed: outbox.save() },
+        }),
       },
     });
     if (checkpoint !== undefined) this.#tellRestored(store, { fetchMs: fetchedAt - beganAt, loadMs: this.#world.now() - fetchedAt });
@@ -383,6 +389,10 @@ export class Placement {
     else this.#life = life;
     // They may have moved meanwhile.
     if (this.#life === life) outbox.setRoutes(this.#request.routes);
+  }
+
+  get #writtenFormat(): number {
+    return Math.min(this.#stateFormat, LATEST_STATE_FORMAT);
   }
 
   #tellRestored({ manifest }: CheckpointStore, { fetchMs, loadMs }: { readonly fetchMs: number; readonly loadMs: number }): void {
@@ -621,9 +631,4 @@ function notSaved(): CepError {
   return new CepError('storage_unavailable', 'the checkpoint could not be committed: the placement goes on as it was', {
     retryAfterSeconds: 1,
   });
-}
-
-/** The name of the pipeline for brokers and in ids: letters that all of them take. */
-function pipelineIdOf(placementId: string): string {
-  return placementId.replaceAll(':', '-');
 }

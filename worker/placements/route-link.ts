@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { timestampText } from '../../shared/events/time-text.ts';
 import type { deliveryAnswerSchema, placementRouteSchema } from '../../shared/protocol/placements.ts';
+import type { Unrepeated } from '../runtime/placed/received-ids.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
 import { withPoints } from './with-points.ts';
 
@@ -37,6 +38,8 @@ export interface RouteLinkOptions {
   readonly target: RouteTarget;
   /** What it had to send before. */
   readonly events: readonly RoutedEvent[];
+  /** What a checkpoint of before has said of this. @default there was none, or it did not say it */
+  readonly unrepeated?: Unrepeated | undefined;
   /** Asked before each request. */
   readonly mayDeliver: () => boolean;
   /** Asks another worker. Rejects when it gives no answer. */
@@ -46,6 +49,13 @@ export interface RouteLinkOptions {
   /** Resolves after the time, or at once when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
+}
+
+/** What checkpoints of the receiver have, when the sender makes one. */
+export interface Released {
+  /** Events of this life that were given up to them. */
+  readonly events: number;
+  readonly unrepeated: Unrepeated | undefined;
 }
 
 interface Batch {
@@ -76,6 +86,12 @@ export class RouteLink {
   /** Events that a checkpoint of the receiver has by now, and those of them that the last checkpoint of the sender knew of. */
   #released = 0;
   #releasedSaved = 0;
+  /** The first batch that was numbered here, and the last that a checkpoint of the receiver has. */
+  #first: number | undefined;
+  #releasedThrough = 0;
+  /** By the last checkpoint of the sender that counts. */
+  #unrepeated: Unrepeated | undefined;
+  #readsUnrepeated = false;
   #failures = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #working: Promise<void> | undefined;
@@ -86,6 +102,7 @@ export class RouteLink {
     this.#options = options;
     this.#target = options.target;
     this.#waiting = [...options.events];
+    this.#unrepeated = options.unrepeated;
     this.#bytes = options.events.reduce((sum, event) => sum + sizeOf(event), 0);
   }
 
@@ -97,14 +114,20 @@ export class RouteLink {
     return this.#bytes;
   }
 
-  /** Events that were given up to checkpoints of the receiver. */
-  get released(): number {
-    return this.#released;
+  /** What was given up to checkpoints of the receiver. */
+  get released(): Released {
+    const first = this.#first;
+    const isSome = first !== undefined && this.#releasedThrough >= first;
+    return { events: this.#released, unrepeated: isSome ? { from: first, through: this.#releasedThrough } : this.#unrepeated };
   }
 
-  /** A checkpoint of the sender counts that was made when so many were released. */
-  saved(released: number): void {
-    this.#releasedSaved = Math.max(this.#releasedSaved, released);
+  /** A checkpoint of the sender counts that was made when that was released. */
+  saved({ events, unrepeated }: Released): void {
+    this.#releasedSaved = Math.max(this.#releasedSaved, events);
+    // Else it is what was known before, or of numbers that do not hold any more.
+    if (unrepeated !== undefined && unrepeated.from === this.#first && unrepeated.through <= this.#releasedThrough) {
+      this.#unrepeated = unrepeated;
+    }
   }
 
   /** Events that are sent once more when the sender goes on from its last checkpoint: the receiver has to know them by then. */
@@ -134,6 +157,7 @@ export class RouteLink {
     this.#target = target;
     if (target.address === address && target.epoch === epoch) return;
     this.#isAsked = false;
+    this.#readsUnrepeated = false;
     this.#failures = 0;
     this.resume();
   }
@@ -200,7 +224,9 @@ export class RouteLink {
     const { post, placementId, epoch } = this.#options;
     const { placement_id: target, epoch: targetEpoch } = this.#target;
     const from = JSON.stringify({ placement_id: placementId, epoch: epoch() });
-    const body = `{"epoch":${targetEpoch},"from":${from},"batches":[${batches.map(batchText).join(',')}]}`;
+    const { from: first = this.#first ?? 1, through = first - 1 } = this.#unrepeated ?? {};
+    const unrepeated = this.#readsUnrepeated ? `"unrepeated":{"from":${first},"through":${through}},` : '';
+    const body = `{"epoch":${targetEpoch},"from":${from},${unrepeated}"batches":[${batches.map(batchText).join(',')}]}`;
     const url = `${address.replace(/\/+$/, '')}/api/v1/worker/placements/${encodeURIComponent(target)}/events?outputs=false`;
     const sentTo = this.#target;
     this.#askedAt = this.#options.now();
@@ -209,6 +235,7 @@ export class RouteLink {
     if (typeof answer === 'string') return this.#failed(answer);
     if (answer.status === 200) return this.#answered(answer.body as DeliveryAnswer);
     this.#isAsked = false;
+    this.#readsUnrepeated = false;
     return this.#failed(answer.message ?? `the answer was ${answer.status}`);
   }
 
@@ -220,7 +247,7 @@ export class RouteLink {
     return Math.min(PAUSE_MS_MAX, PAUSE_MS_FIRST * 2 ** Math.min(this.#failures - 1, 10));
   }
 
-  #answered({ received, durable, results }: DeliveryAnswer): number {
+  #answered({ received, durable, reads_unrepeated: readsUnrepeated = false, results }: DeliveryAnswer): number {
     if (this.#failures >= 5) {
       const fields = { pipeline: this.#options.placementId, to: this.#target.placement_id };
       this.#options.report({ level: 'info', message: 'Routed events go on', fields });
@@ -229,8 +256,10 @@ export class RouteLink {
     for (const { rejected } of results) if (rejected > 0) this.#sayRefused(rejected);
     if (!this.#isAsked) this.#align(received);
     this.#isAsked = true;
+    this.#readsUnrepeated = readsUnrepeated;
     while ((this.#batches[0]?.sequence ?? Number.POSITIVE_INFINITY) <= durable) {
-      const events = this.#batches.shift()?.events ?? [];
+      const { sequence, events } = this.#batches.shift() as Batch;
+      this.#releasedThrough = sequence;
       this.#released += events.length;
       for (const event of events) this.#bytes -= sizeOf(event);
     }
@@ -253,6 +282,15 @@ export class RouteLink {
     // Nothing here has a number that the receiver knows, so all of it follows.
     for (const [at, batch] of this.#batches.entries()) batch.sequence = received + 1 + at;
     this.#next = received + 1 + this.#batches.length;
+    if (received < Math.max(this.#releasedThrough, this.#unrepeated?.through ?? 0)) this.#beginAnew();
+    this.#first ??= received + 1;
+  }
+
+  /** The receiver has lost what it had, and what it is sent now has numbers that there were before. */
+  #beginAnew(): void {
+    this.#first = undefined;
+    this.#releasedThrough = 0;
+    this.#unrepeated = undefined;
   }
 }
 

@@ -2,24 +2,25 @@ import type { Static } from 'typebox';
 import { isRouted } from '../../shared/protocol/event-routing.ts';
 import type { placementRouteSchema } from '../../shared/protocol/placements.ts';
 import { replicaOf } from '../../shared/protocol/replica-of.ts';
+import type { Unrepeated } from '../runtime/placed/received-ids.ts';
 import type { Output } from '../runtime/service.ts';
-import { type RoutedEvent, RouteLink, type RouteLinkOptions, type RouteTarget } from './route-link.ts';
+import { type Released, type RoutedEvent, RouteLink, type RouteLinkOptions, type RouteTarget } from './route-link.ts';
 
 export type PlacementRoute = Static<typeof placementRouteSchema>;
 
 /** Above this nothing more is worked through until some of it is safe elsewhere. */
 const HELD_EVENTS_MAX = 50_000;
 /**
- * The same, of events to one receiver that would be sent again when this placement went on from its last checkpoint. The receiver knows
- * the last 65,536, which leaves room for what the engine has in work when this is reached: 256 inputs, whose outputs are nearly always fewer.
+ * The same, of events to one receiver that would be sent again when this placement went on from its last checkpoint: so many ids the
+ * receiver has to know, and those of what the engine has in work when this is reached. One of a version before knows the last 65,536.
  */
 const REPEATED_EVENTS_MAX = 50_000;
 /** Above this a checkpoint is asked for, where one makes them fewer. */
 const REPEATED_EVENTS_ASK = 25_000;
 const HELD_BYTES_MAX = 32 * 1_048_576;
 
-/** As a checkpoint keeps it: what each receiver does not have in a checkpoint of its own. */
-export type SavedOutbox = readonly (readonly [target: string, events: readonly RoutedEvent[]])[];
+/** As a checkpoint keeps it: what each receiver does not have in a checkpoint of its own, and what it is never sent again. */
+export type SavedOutbox = readonly (readonly [target: string, events: readonly RoutedEvent[], unrepeated?: Unrepeated | null])[];
 
 export interface RouteOutboxOptions extends Omit<RouteLinkOptions, 'target' | 'events'> {
   readonly saved: SavedOutbox;
@@ -36,11 +37,11 @@ export class RouteOutbox {
   #routes: readonly PlacementRoute[] = [];
   #saving: Promise<void> | undefined;
   /** By what was given to a checkpoint, how much each link had released then. */
-  readonly #releasedAt = new WeakMap<SavedOutbox, readonly (readonly [RouteLink, number])[]>();
+  readonly #releasedAt = new WeakMap<SavedOutbox, readonly (readonly [RouteLink, Released])[]>();
 
   constructor(options: RouteOutboxOptions) {
     this.#options = options;
-    for (const [placementId, events] of options.saved) this.#open({ placement_id: placementId, epoch: 0 }, events);
+    for (const [placementId, events, unrepeated] of options.saved) this.#open({ placement_id: placementId, epoch: 0 }, events, unrepeated);
   }
 
   /** Receivers that have moved are sent to where they are now. What is held for one that no route names any more is not sent. */
@@ -56,9 +57,10 @@ export class RouteOutbox {
     this.#options.onChange();
   }
 
-  #open(target: RouteTarget, events: readonly RoutedEvent[]): void {
+  #open(target: RouteTarget, events: readonly RoutedEvent[], unrepeated?: Unrepeated | null): void {
     const { saved: _saved, saveUntil: _saveUntil, ...options } = this.#options;
-    this.#links.set(target.placement_id, new RouteLink({ ...options, target, events, onChange: () => this.#changed() }));
+    const known = { events, unrepeated: unrepeated ?? undefined };
+    this.#links.set(target.placement_id, new RouteLink({ ...options, target, ...known, onChange: () => this.#changed() }));
   }
 
   #changed(): void {
@@ -121,7 +123,7 @@ export class RouteOutbox {
   }
 
   save(): SavedOutbox {
-    const saved = Array.from(this.#links, ([id, link]) => [id, link.events] as const);
+    const saved = Array.from(this.#links, ([id, link]) => [id, link.events, link.released.unrepeated ?? null] as const);
     this.#releasedAt.set(
       saved,
       Array.from(this.#links.values(), (link) => [link, link.released] as const),

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ClusterState, type Group, type GroupPipeline, indexKey, type Placement, placementId, type Route } from '../cluster-state.ts';
+import { CREATION_FORMAT } from '../format.ts';
 import type { Table } from '../table.ts';
 import { withoutIngressOf } from './ingress.ts';
 import { changed, command, type Outcome, type Place, refused } from './outcome.ts';
@@ -76,7 +77,8 @@ export const groupCommands = {
 };
 
 function kept(state: ClusterState, group: Group, place: Place): Outcome {
-  const wanted = new Map(group.pipelines.flatMap((pipeline) => placementsFor(group.id, pipeline)).map((one) => [one.id, one]));
+  const created = state.format < CREATION_FORMAT ? {} : { createdIndex: place.index };
+  const wanted = new Map(group.pipelines.flatMap((pipeline) => placementsFor(group.id, pipeline, created)).map((one) => [one.id, one]));
   const before = placementsOf(state, group.id);
   const gone = before.filter(({ id }) => !wanted.has(id));
   const placementsAfter = state.placements.size - before.length + wanted.size;
@@ -98,7 +100,7 @@ function kept(state: ClusterState, group: Group, place: Place): Outcome {
   return changed({ ...next, groups: next.groups.set(id, group), placements }, { id, version }, event);
 }
 
-function placementsFor(groupId: string, { name, replicas }: GroupPipeline): readonly Placement[] {
+function placementsFor(groupId: string, { name, replicas }: GroupPipeline, created: Pick<Placement, 'createdIndex'>): readonly Placement[] {
   return Array.from({ length: replicas }, (_, replica) => ({
     id: placementId(groupId, name, replica),
     groupId,
@@ -107,6 +109,7 @@ function placementsFor(groupId: string, { name, replicas }: GroupPipeline): read
     status: 'pending' as const,
     epoch: 0,
     tenure: 0,
+    ...created,
   }));
 }
 

@@ -132,6 +132,22 @@ describe('a checkpoint of a placement', () => {
     expect((await two.get(id)).body).toMatchObject({ epoch: 2, received: { _external: 4 }, checkpoint_sequence: 1 });
   });
 
+  it('keeps the ids of outputs as they were, whatever is said of when the placement came; without one they are of what came then', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    const program = `connector Hook = http (url: "${hook.url}")\nstream All = A .emit(key: key) .to(Hook)\n`;
+    await place(stub, one, id, placing(program, { created_index: 70 }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1)] });
+    await until(() => hook.delivered.length === 1);
+    const { body } = await one.post(id, 'close', { epoch: 1 });
+    await place(stub, two, id, placing(program, { epoch: 2, created_index: 80, checkpoint: body.checkpoint }));
+    await isRunning(two);
+    await two.inject(id, { epoch: 2, first: 2, events: [event('A', 'y', 2)] });
+    await until(() => hook.delivered.length === 2);
+    expect(hook.delivered.map(({ id }) => id.slice(0, 'g_1-p-0-1y-'.length))).toEqual(['g_1-p-0-1y-', 'g_1-p-0-1y-']);
+  });
+
   it('that is not there as it was fails the placement, which never goes on without its state', async () => {
     const stub = await coordinator();
     const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];

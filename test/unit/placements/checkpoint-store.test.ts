@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../worker/membership/coordinator-client.ts';
 import { CheckpointStore } from '../../../worker/placements/checkpoint-store.ts';
 import type { PipelineCheckpoint } from '../../../worker/runtime/pipelines/runtime-storage.ts';
+import { unseal } from '../../../worker/runtime/storage/sealed-value.ts';
 
 const checkpoint: PipelineCheckpoint = {
   ...{ sequence: 1, state: Buffer.from('{}'), savedAt: 0, answers: [], deliveries: { sinks: [], letters: [] }, sources: {} },
@@ -78,4 +79,16 @@ describe('a checkpoint under an epoch that is over', () => {
     await made.store.savePipeline({} as never, checkpoint);
     expect([made.life.stale, made.store.manifest?.sequence]).toEqual([1, 1]);
   });
+});
+
+it('a checkpoint is one of a version before where that reads it, and else one that it refuses', async () => {
+  const versions: number[] = [];
+  const { store } = storeOf(({ method, body }) => {
+    if (method === 'PUT') versions.push(unseal<{ readonly version: number }>(body as Uint8Array)?.head.version ?? 0);
+    return ok({ locations: ['c1'] });
+  });
+  for (const stateFormat of [undefined, 4, 5]) {
+    await store.savePipeline({} as never, { ...checkpoint, ...(stateFormat !== undefined && { stateFormat }) });
+  }
+  expect(versions).toEqual([1, 1, 2]);
 });

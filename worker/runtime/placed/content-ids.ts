@@ -9,6 +9,11 @@ const FORGOTTEN_TOGETHER = 1_024;
 /** Of a digest: 96 bits. */
 const DIGEST_CHARS = 16;
 
+/** What all ids of the outputs of a placement begin with, and the name of its pipeline for brokers: letters that all of them take. */
+export function idPrefixOf(placementId: string): string {
+  return placementId.replaceAll(':', '-');
+}
+
 /** What two outputs must have in common to be the same. */
 export interface OutputContent {
   /** What becomes of it, and for whom. */
@@ -32,8 +37,9 @@ export class ContentIds {
   /** Time of the output that was given an id last. */
   #newest: number | undefined;
 
-  constructor(prefix: string, saved: SavedIds = []) {
-    this.#prefix = prefix;
+  /** `createdIndex`: of one of several placements that there have been under this name. */
+  constructor(prefix: string, saved: SavedIds = [], createdIndex?: number) {
+    this.#prefix = createdIndex === undefined ? prefix : `${prefix}-${createdIndex.toString(36)}`;
     for (const [digest, time, count] of saved) this.#given.set(digest, { time, count });
     this.#newest = saved.at(-1)?.[1];
   }

@@ -1,12 +1,9 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import type { SourcePosition } from '../../connectors/connector.ts';
 import type { SourcePositions } from '../pipelines/runtime-storage.ts';
-import type { SavedReceipts } from './placed-state.ts';
+import { COMPACT_RECEIPTS_FORMAT, type SavedReceipt, type SavedReceipts } from './placed-state.ts';
+import { ReceivedIds, type Unrepeated } from './received-ids.ts';
 
-/** Ids of events of one source that are remembered. */
-const IDS_MAX = 65_536;
-/** Restored ids that are forgotten together, as many as a batch has at most. */
-const RESTORED_IDS = 500;
 /** What marks the sources of batches among the subscriptions of connectors: no name of a connector has it. */
 const prefix = 'from:';
 
@@ -18,15 +15,23 @@ export interface Receipt {
   readonly time: number;
 }
 
+/** A batch as it comes in. */
+interface ArrivedBatch {
+  readonly sequence: number;
+  readonly receivedAt: number;
+  /** Of all its events, also those that have been here before. */
+  readonly ids: readonly string[];
+  /** As its sender says; undefined of one that does not. */
+  readonly unrepeated?: Unrepeated | undefined;
+}
+
 interface SourceReceipts {
   /** Of the placement that sends; the newest seen. */
   epoch: number;
   /** The last batch that was taken in. */
   accepted: number;
   time: number;
-  /** By batch, oldest first. */
-  readonly batches: { readonly sequence: number; readonly ids: readonly string[] }[];
-  readonly ids: Set<string>;
+  readonly ids: ReceivedIds;
 }
 
 /**
@@ -41,9 +46,9 @@ export class Receipts {
     for (const [id, position] of Object.entries(positions)) {
       if (!id.startsWith(prefix)) continue;
       const source = id.slice(prefix.length);
-      const { epoch = 0, ids = [] } = saved[source] ?? {};
+      const { epoch = 0, ...ids } = saved[source] ?? {};
       const { sequence, time } = position as { readonly sequence: number; readonly time: number };
-      this.#sources.set(source, { epoch, accepted: sequence, time, batches: inBatches(sequence, ids), ids: new Set(ids) });
+      this.#sources.set(source, { epoch, accepted: sequence, time, ids: ReceivedIds.load(source, ids) });
     }
   }
 
@@ -65,7 +70,7 @@ export class Receipts {
    * Takes note of the batch that follows; its events arrive no earlier than those before.
    * @throws CepError `sequence_gap` when another one would follow
    */
-  accept(source: string, { sequence, receivedAt, ids }: { sequence: number; receivedAt: number; ids: readonly string[] }): Receipt {
+  accept(source: string, { sequence, receivedAt, ids, unrepeated }: ArrivedBatch): Receipt {
     const known = this.#of(source);
     if (sequence !== known.accepted + 1) {
       throw new CepError('sequence_gap', `found batch ${sequence} of '${source}', expected ${known.accepted + 1}`, {
@@ -75,9 +80,7 @@ export class Receipts {
     }
     known.accepted = sequence;
     known.time = Math.max(known.time, receivedAt);
-    for (const id of ids) known.ids.add(id);
-    if (ids.length > 0) known.batches.push({ sequence, ids });
-    this.#forget(known);
+    known.ids.add(sequence, ids, unrepeated);
     return { source, sequence, time: known.time };
   }
 
@@ -89,31 +92,21 @@ export class Receipts {
   #of(source: string): SourceReceipts {
     let known = this.#sources.get(source);
     if (known === undefined) {
-      known = { epoch: 0, accepted: 0, time: 0, batches: [], ids: new Set() };
+      known = { epoch: 0, accepted: 0, time: 0, ids: new ReceivedIds(source) };
       this.#sources.set(source, known);
     }
     return known;
   }
 
-  #forget({ ids, batches }: SourceReceipts): void {
-    while (ids.size > IDS_MAX && batches.length > 1) for (const id of batches.shift()?.ids ?? []) ids.delete(id);
-  }
-
-  /** What belongs to a state in which the sources stand so. */
-  save(positions: SourcePositions): SavedReceipts {
+  /** What belongs to a state in which the sources stand so, as a format of states has it. */
+  save(positions: SourcePositions, format: number): SavedReceipts {
     const through = receivedOf(positions);
-    const entries = Array.from(this.#sources, ([source, { epoch, batches }]) => {
+    const entries = Array.from(this.#sources, ([source, { epoch, ids }]): readonly [string, SavedReceipt] => {
       const upTo = through[source] ?? 0;
-      return [source, { epoch, ids: batches.flatMap(({ sequence, ids }) => (sequence <= upTo ? ids : [])) }] as const;
+      return [source, { epoch, ...(format < COMPACT_RECEIPTS_FORMAT ? { ids: ids.saveWhole(upTo) } : { batches: ids.save(upTo) }) }];
     });
     return Object.fromEntries(entries);
   }
-}
-
-/** Which batches the ids came in is not saved: all of them are part of the state, so any of its batches will do. */
-function inBatches(sequence: number, ids: readonly string[]): SourceReceipts['batches'] {
-  const count = Math.ceil(ids.length / RESTORED_IDS);
-  return Array.from({ length: count }, (_, at) => ({ sequence, ids: ids.slice(at * RESTORED_IDS, (at + 1) * RESTORED_IDS) }));
 }
 
 /** The mark of a batch among those of sources. */

@@ -1,12 +1,15 @@
 import type { RuntimeReport } from '../service.ts';
 import { CLUSTER_TENANT, SERVER_TENANT } from '../tenants/tenant-registry.ts';
 import { EngineThread } from './engine-thread.ts';
+import type { Beat } from './heartbeat.ts';
 
 /** How often the watchdog looks, ms. */
 const LOOK_MS = 100;
 /** Loading, saving may take longer than an event: so many times, and at least so long. */
 const OTHER_WORK_FACTOR = 2;
 const OTHER_WORK_MS_MIN = 2_000;
+/** And a large state longer than a small one. A machine that does nothing else loads and saves ten times as much in a ms. */
+const STATE_BYTES_PER_MS = 500;
 /** When a thread that did not come to life is started again, ms. */
 const START_AGAIN_MS = 1_000;
 /** Threads of tenants, besides those of the server's own. Beyond these tenants share the ones there are. */
@@ -164,11 +167,15 @@ export class EnginePool {
       return;
     }
     watched.busyMs += elapsed;
-    const { eventBudgetMs } = this.#options;
-    const limit = beat.record !== 0 ? eventBudgetMs : Math.max(OTHER_WORK_FACTOR * eventBudgetMs, OTHER_WORK_MS_MIN);
-    if (watched.busyMs < limit) return;
+    if (watched.busyMs < busyMsMax(beat, this.#options.eventBudgetMs)) return;
     watched.thread.kill(`${beat.record === 0 ? 'the program' : 'one event'} kept the thread busy for ${Math.round(watched.busyMs)} ms`);
   }
+}
+
+/** How long a thread may be seen at one piece of work, ms. */
+export function busyMsMax({ record, stateBytes }: Pick<Beat, 'record' | 'stateBytes'>, eventBudgetMs: number): number {
+  if (record !== 0) return eventBudgetMs;
+  return Math.max(OTHER_WORK_FACTOR * eventBudgetMs, OTHER_WORK_MS_MIN) + stateBytes / STATE_BYTES_PER_MS;
 }
 
 function leastUsed(threads: readonly Watched[]): Watched {

@@ -11,9 +11,10 @@ export class Heartbeat {
     this.#cells = new Int32Array(shared);
   }
 
-  /** Work for a slot begins. `record`: its number on the thread, 0 when it is no record. */
-  begin(slot: number, record: number): void {
+  /** Work for a slot begins. `record`: its number on the thread, 0 when it is no record. `stateBytes`: of the state that it goes through. */
+  begin(slot: number, record: number, stateBytes = 0): void {
     this.#cells[RECORD] = record;
+    this.#cells[STATE_BYTES] = stateBytes;
     this.#cells[EVENT] = -1;
     this.#cells[PROGRESS] = ((this.#cells[PROGRESS] as number) + 1) | 0;
     Atomics.store(this.#cells, SLOT, slot + 1);
@@ -38,6 +39,7 @@ export class Heartbeat {
       progress: Atomics.load(this.#cells, PROGRESS),
       record: Atomics.load(this.#cells, RECORD),
       event: Atomics.load(this.#cells, EVENT),
+      stateBytes: Atomics.load(this.#cells, STATE_BYTES),
     };
   }
 }
@@ -49,10 +51,13 @@ export interface Beat {
   readonly record: number;
   /** -1 before the first event, and in work that is no event. */
   readonly event: number;
+  /** Of a state that is loaded or saved, as far as is known. */
+  readonly stateBytes: number;
 }
 
 const SLOT = 0;
 const PROGRESS = 1;
 const RECORD = 2;
 const EVENT = 3;
-const CELLS = 4;
+const STATE_BYTES = 4;
+const CELLS = 5;

@@ -43,6 +43,8 @@ export class Slot {
   #engine: HostedEngine | undefined;
   /** Made by `reload` or `restore`, not yet in place. */
   #next: HostedEngine | undefined;
+  /** Of the state of the engine when it was last loaded or saved. */
+  #stateBytes = 0;
   #tasks: (() => void | Promise<void>)[] = [];
   #isBusy = false;
 
@@ -89,7 +91,7 @@ export class Slot {
       case 'restore':
         return this.#restore(call);
       case 'document':
-        return this.#guarded(() => this.#running.document(call));
+        return this.#onState(() => this.#running.document(call));
       case 'explain':
         return this.#guarded(() => this.#running.explain(call.stream, call.key));
       case 'counters':
@@ -123,7 +125,8 @@ export class Slot {
   }
 
   #fill(engine: HostedEngine, { state, ticked }: Pick<FillCall, 'state' | 'ticked'>): LoadReply {
-    if (state !== null) this.#guarded(() => engine.load(JSON.parse(textOf(state)), ticked));
+    this.#stateBytes = state?.byteLength ?? 0;
+    if (state !== null) this.#onState(() => engine.load(JSON.parse(textOf(state)), ticked));
     return { summary: engine.summary, counters: engine.counters() };
   }
 
@@ -132,9 +135,10 @@ export class Slot {
   }
 
   #save({ format }: SaveCall): SaveReply {
-    return this.#guarded(() => {
+    return this.#onState(() => {
       const started = performance.now();
       const state = bytesOf(this.#running.save(format));
+      this.#stateBytes = state.byteLength;
       return { state, durationMs: performance.now() - started };
     });
   }
@@ -142,13 +146,14 @@ export class Slot {
   async #reload({ program, isWatched, format }: ReloadCall): Promise<SwitchReply> {
     const { folder, strictEvents } = this.#running.hosted;
     const next = await this.#open({ program, folder, strictEvents, isWatched });
-    return this.#guarded(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }, format));
+    return this.#onState(() => this.#offer(next, next.succeed(this.#running), { counters: {}, sources: {}, createdAt: 0 }, format));
   }
 
   async #restore({ document }: RestoreCall): Promise<SwitchReply> {
-    const { engine, counters, sources, created_at: createdAt } = this.#guarded(() => readDocument(textOf(document)));
+    const bytes = document.byteLength;
+    const { engine, counters, sources, created_at: createdAt } = this.#onState(() => readDocument(textOf(document)), bytes);
     const next = await this.#open(this.#running.hosted);
-    const report = this.#guarded(() => loaded(next, engine));
+    const report = this.#onState(() => loaded(next, engine), bytes);
     if (!fits(report)) {
       throw new CepError(
         'checkpoint_mismatch',
@@ -158,7 +163,7 @@ export class Slot {
         },
       );
     }
-    return this.#guarded(() => this.#offer(next, report, { counters, sources, createdAt }));
+    return this.#onState(() => this.#offer(next, report, { counters, sources, createdAt }), bytes);
   }
 
   #offer(
@@ -168,18 +173,25 @@ export class Slot {
     format?: number,
   ): SwitchReply {
     this.#next = next;
-    return { ...report, summary: next.summary, state: bytesOf(next.save(format)), ...document, counts: next.counters() };
+    const state = bytesOf(next.save(format));
+    this.#stateBytes = Math.max(this.#stateBytes, state.byteLength);
+    return { ...report, summary: next.summary, state, ...document, counts: next.counters() };
   }
 
-  /** Work that the watchdog sees, and that is no record. */
-  readonly #guarded = <T>(action: () => T): T => {
-    this.#context.heartbeat.begin(this.#slot, 0);
+  /** Work that the watchdog sees, and that is no record. `stateBytes`: of a state that it goes through. */
+  readonly #guarded = <T>(action: () => T, stateBytes = 0): T => {
+    this.#context.heartbeat.begin(this.#slot, 0, stateBytes);
     try {
       return action();
     } finally {
       this.#context.heartbeat.end();
     }
   };
+
+  /** Goes through all of a state, which takes the longer the larger it is. */
+  #onState<T>(action: () => T, bytes = this.#stateBytes): T {
+    return this.#guarded(action, bytes);
+  }
 
   /** `body` is null for a tick. */
   work(record: WorkRecord, body: Uint8Array | null): void | Promise<void> {

@@ -167,8 +167,9 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
 }
 
 /** Says where the lists of outputs stand, which go on to whoever injected the events as they are. */
-function deliveryAnswer({ received, durable, results }: DeliveryResult, hasOutputs: boolean): Answer {
-  const pieces = [`{"received":${received},"durable":${durable},"results":[`];
+function deliveryAnswer({ received, durable, readsUnrepeated, results }: DeliveryResult, hasOutputs: boolean): Answer {
+  const reads = readsUnrepeated ? '"reads_unrepeated":true,' : '';
+  const pieces = [`{"received":${received},"durable":${durable},${reads}"results":[`];
   for (const [at, result] of results.entries()) pieces.push(at === 0 ? '' : ',', ...resultPieces(result, hasOutputs));
   pieces.push(']}');
   const ends: number[] = [];

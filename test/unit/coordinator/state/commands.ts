@@ -111,7 +111,7 @@ const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
         texts: fc.array(fc.constantFrom('[{}]', '[{"ä":1}]'), { minLength: count, maxLength: count }),
       });
     }),
-  RaiseFormat: fc.record({ format: fc.constantFrom(1, 2) }),
+  RaiseFormat: fc.record({ format: fc.constantFrom(1, 2, 3) }),
   SetScalingPolicy: fc.record({ workersMin: fc.nat(3), workersMax: fc.nat(3), upThreshold: fc.nat(3), downThreshold: fc.nat(3) }),
 };
 

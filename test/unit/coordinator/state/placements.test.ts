@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ClusterState, emptyState } from '../../../../coordinator/state/cluster-state.ts';
 import type { Command } from '../../../../coordinator/state/commands.ts';
+import { LATEST_FORMAT } from '../../../../coordinator/state/format.ts';
 import { step } from './commands.ts';
 
 const register = (id: string, incarnation = 'i1'): Command => ({
@@ -241,6 +242,34 @@ describe('a pipeline group', () => {
       'p:2',
       'q:0',
     ]);
+  });
+
+  it('is another one when it was taken away and comes again, whoever has it meanwhile', () => {
+    const update = (...names: string[]): Command => ({
+      type: 'UpdateGroup',
+      payload: { id: groupId, pipelines: names.map((name) => pipeline(name)), routes: [] },
+    });
+    const raised = run([{ type: 'RaiseFormat', payload: { format: LATEST_FORMAT } }, update('p', 'q')], begun.state);
+    const createdOf = (state: ClusterState, name: string) => state.placements.get(`${groupId}:${name}:0`)?.createdIndex;
+    // What came before the group had this format never says it.
+    expect([createdOf(raised.state, 'p'), createdOf(raised.state, 'q')]).toEqual([undefined, 10]);
+    const q = `${groupId}:q:0`;
+    const moved = run(
+      [
+        { type: 'AssignPlacement', payload: { id: q, workerId: 'a' } },
+        { type: 'ReleasePlacement', payload: { id: q, epoch: 11 } },
+        { type: 'AssignPlacement', payload: { id: q, workerId: 'b' } },
+        update('p', 'q'),
+      ],
+      raised.state,
+    );
+    expect([moved.results, createdOf(moved.state, 'q')]).toEqual([Array(4).fill('done'), 10]);
+    const again = run([update('p'), update('p', 'q')], moved.state);
+    expect([createdOf(again.state, 'p'), createdOf(again.state, 'q')]).toEqual([undefined, 16]);
+  });
+
+  it('says nothing of when it came in a format that a member of before reads', () => {
+    expect(placement(begun.state)).not.toHaveProperty('createdIndex');
   });
 
   it('is given no worker while it is taken down, and does not change', () => {

@@ -48,6 +48,13 @@ describe('ids made of content', () => {
     expect(second.next(at(0))).toBe(`${first[0]}-1`);
   });
 
+  it('are others in a placement that came later under the same name, and those of before where it does not say when it came', () => {
+    const content: OutputContent = { kind: 'o', stream: 'S', type: 'T', time: 1, fieldsJson: '{}' };
+    const [before, first, second] = [undefined, 70, 80].map((created) => new ContentIds('p', [], created).next(content)) as string[];
+    const digest = before?.slice('p-'.length);
+    expect([before, first, second]).toEqual([`p-${digest}`, `p-1y-${digest}`, `p-28-${digest}`]);
+  });
+
   it('are kept in a bounded number', () => {
     const ids = new ContentIds('p');
     for (let time = 0; time < 20_000; time++) ids.next({ kind: 'o', stream: 'S', type: 'T', time, fieldsJson: '{}' });

@@ -13,7 +13,7 @@ const EMPTY_MIN = 1024;
 
 /**
  * Each key, or open window, has a slot. A key keeps its slot while it holds nothing, as it will often come again; when half of the
- * slots are empty, those are given back.
+ * slots are empty, those are given back that can be.
  */
 export abstract class KeyedSlots {
   /** Keys that hold nothing at present. */
@@ -26,6 +26,8 @@ export abstract class KeyedSlots {
   /** By call, then by slot. */
   readonly objects: readonly Accumulator[][];
   protected readonly layout: SlotLayout;
+  /** Keys that have been given a slot since empty ones were looked for. */
+  #begun = 0;
   /** By canonical text: the one object that stands for all equal ones that are, or are part of, a key. */
   readonly #keyObjects = new Map<string, Value>();
 
@@ -57,7 +59,8 @@ export abstract class KeyedSlots {
 
   /** A slot for a key that has none. */
   begin(...keys: Value[]): number {
-    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.mayForget) this.#sweep();
+    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.#begun * 2 > this.slots.size && this.mayForget) this.#sweep();
+    this.#begun++;
     const slot = this.allot(keys);
     this.table.set(keys, slot);
     this.empty++;
@@ -79,7 +82,9 @@ export abstract class KeyedSlots {
     return slot;
   }
 
+  /** Looks at all slots, and may find none to give back: so once for as many new keys. */
   #sweep(): void {
+    this.#begun = 0;
     for (const slot of this.owners()) {
       if (this.at(slot, 'count') !== 0 || !this.canRelease(slot)) continue;
       this.release(slot);

@@ -235,7 +235,7 @@ export class SessionKernel extends ChainKernel {
     this.counted = arrivals;
     for (const [at, { key, content }] of open.entries()) {
       const loaded = savedContent.load(content);
-      const slot = this.unused(this.slotOfSaved(key, loaded.last));
+      const slot = this.unusedOrMore(this.slotOfSaved(key, loaded.last));
       this.loadContent(slot, loaded);
       this.opened(slot);
       this.loadEarly(slot, early?.[at] ?? null);
