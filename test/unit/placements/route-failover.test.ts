@@ -41,12 +41,7 @@ async function until(isSo: () => boolean): Promise<void> {
 it('events of a sender that goes on elsewhere all come through, also while the receiver has a batch of it that waits', async () => {
   const pipeline = new BackloggedPipeline({ id: 'r' } as PlaceRequest);
   let durable: Readonly<Record<string, number>> = {};
-  const intake = new BatchIntake(
-    pipeline as unknown as PlacedPipeline,
-    new Receipts(),
-    () => durable,
-    async () => undefined,
-  );
+  const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, new Receipts(), () => durable, { wait: async () => undefined });
   const answered: number[] = [];
   const sender = (epoch: number, events: readonly RoutedEvent[]): RouteLink =>
     new RouteLink({

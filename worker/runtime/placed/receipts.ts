@@ -16,6 +16,8 @@ export interface Receipt {
   readonly sequence: number;
   /** When its events arrive that have no time of their own, epoch ms. */
   readonly time: number;
+  /** The clock was ahead of it, here and now. */
+  readonly isMoved?: boolean;
 }
 
 interface SourceReceipts {
@@ -59,6 +61,11 @@ export class Receipts {
   /** The last batch of the source that was taken in. */
   accepted(source: string): number {
     return this.#sources.get(source)?.accepted ?? 0;
+  }
+
+  /** When the last batch of the source arrived that was taken in, epoch ms; undefined when none was. */
+  time(source: string): number | undefined {
+    return this.#sources.get(source)?.time || undefined;
   }
 
   /**
