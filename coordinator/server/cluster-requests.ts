@@ -34,7 +34,12 @@ export const consistencyParameter: QueryParameter<Consistency> = {
 export const indexHeader = 'x-cep-read-index';
 const consistencyHeader = 'x-cep-consistency';
 
-export interface ChangeOptions extends Omit<ForwardOptions, 'id'> {
+interface SessionOptions extends Omit<ForwardOptions, 'id'> {
+  /** What a worker says of itself: it has a session beside those of clients, so that these cannot fill it. */
+  readonly isOfWorker?: boolean;
+}
+
+export interface ChangeOptions extends SessionOptions {
   /** Refuses it on the leader. */
   readonly require?: (id: RequestId) => Promise<void>;
 }
@@ -44,6 +49,7 @@ export class ClusterRequests {
   readonly group: GroupMember;
   readonly #forwarding: LeaderForwarding;
   readonly #own = new OwnSession();
+  readonly #ofWorkers = new OwnSession();
 
   constructor(group: GroupMember, forwarding: LeaderForwarding) {
     this.group = group;
@@ -63,11 +69,13 @@ export class ClusterRequests {
   }
 
   /** Has something done on the leader that proposes under an id, by which it has one effect. */
-  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, forwarding: Omit<ForwardOptions, 'id'> = {}): Promise<Answer> {
+  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: SessionOptions = {}): Promise<Answer> {
+    const { isOfWorker = false, ...forwarding } = options;
+    const sessions = isOfWorker ? this.#ofWorkers : this.#own;
     const given = clientId(call) ?? forwardedId(call.request);
     if (given !== undefined) return await this.byLeader(call, () => act(given), { ...forwarding, id: given });
     for (let isFirst = true; ; isFirst = false) {
-      const own = this.#own.begin();
+      const own = sessions.begin();
       try {
         const told = await this.byLeader(call, () => act(own.id), { ...forwarding, id: own.id });
         if (told.status < 300) own.established();
@@ -79,7 +87,7 @@ export class ClusterRequests {
         own.end();
       }
       // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
-      this.#own.renew(own.id.session);
+      sessions.renew(own.id.session);
     }
   }
 
