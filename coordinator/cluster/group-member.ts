@@ -73,6 +73,11 @@ export class GroupMember {
     return this.#member.status();
   }
 
+  /** Of the group, as far as it is known here, epoch ms. */
+  get timeMs(): number {
+    return Math.max(this.state.nowMs, this.#clock());
+  }
+
   /** Called when role, leader, term or members have changed. Gives the way to stop it. */
   onStatus(listener: (status: RaftStatus) => void): () => void {
     return this.#member.onStatus(listener);
@@ -92,7 +97,7 @@ export class GroupMember {
   async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
     const { isRead = false, refusedWith = () => undefined } = options;
     let endMs = performance.now() + LEADER_WAIT_MS;
-    const beganAtMs = this.#timeMs();
+    const beganAtMs = this.timeMs;
     let mayHaveHappened = false;
     for (;;) {
       const [status, beganMs] = [this.#member.status(), performance.now()];
@@ -112,7 +117,7 @@ export class GroupMember {
         else if (!untried.has(error.code)) throw error;
       }
       // The first request of a session that is forgotten would be done again.
-      if (mayHaveHappened && this.#timeMs() - beganAtMs >= bounds.sessionMsMax) throw unknownOutcome();
+      if (mayHaveHappened && this.timeMs - beganAtMs >= bounds.sessionMsMax) throw unknownOutcome();
       const isLong = performance.now() - beganMs > LEADER_WAIT_MS;
       if (isLong && !isLedAlike(status, this.#member.status())) endMs = performance.now() + LEADER_WAIT_MS;
       const leftMs = endMs - performance.now();
@@ -159,11 +164,6 @@ export class GroupMember {
   /** Waits, not for long, until the state here shows what was answered elsewhere. */
   async catchUp(index: number): Promise<void> {
     await this.#replica.reached(index, LEADER_WAIT_MS);
-  }
-
-  /** Of the group, as far as it is known here, epoch ms. */
-  #timeMs(): number {
-    return Math.max(this.state.nowMs, this.#clock());
   }
 
   #noLeader(): CepError {

@@ -7,6 +7,7 @@ import type { QueryParameter } from '../../shared/http/query.ts';
 import { idempotencyKeyOf } from '../../shared/http/register-route.ts';
 import type { Call } from '../../shared/http/route.ts';
 import { type Done, type GroupMember, isLedAlike, type NoAnswer } from '../cluster/group-member.ts';
+import { keyRoomProblem } from '../cluster/key-room.ts';
 import { OwnSession } from '../cluster/own-session.ts';
 import { refusalError } from '../cluster/refusal-error.ts';
 import type { RaftStatus } from '../raft/group.ts';
@@ -72,8 +73,15 @@ export class ClusterRequests {
   async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: SessionOptions = {}): Promise<Answer> {
     const { isOfWorker = false, ...forwarding } = options;
     const sessions = isOfWorker ? this.#ofWorkers : this.#own;
-    const given = clientId(call) ?? forwardedId(call.request);
-    if (given !== undefined) return await this.byLeader(call, () => act(given), { ...forwarding, id: given });
+    const ofKey = clientId(call);
+    const given = ofKey ?? forwardedId(call.request);
+    if (given !== undefined) {
+      const here = async (): Promise<Answer> => {
+        if (ofKey) await this.#requireRoomFor(ofKey);
+        return await act(given);
+      };
+      return await this.byLeader(call, here, { ...forwarding, id: given });
+    }
     for (let isFirst = true; ; isFirst = false) {
       const own = sessions.begin();
       try {
@@ -89,6 +97,16 @@ export class ClusterRequests {
       // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
       sessions.renew(own.id.session);
     }
+  }
+
+  /** On the leader. @throws CepError `overloaded`; RaftRefusal */
+  async #requireRoomFor({ session }: RequestId): Promise<void> {
+    const { group } = this;
+    if (keyRoomProblem(group.state, session, group.timeMs) === undefined) return;
+    // It may be one that was done.
+    const { state } = await group.confirmed();
+    const problem = keyRoomProblem(state, session, group.timeMs);
+    if (problem) throw problem;
   }
 
   /**
