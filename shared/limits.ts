@@ -129,7 +129,7 @@ export const limits = {
   pageEntriesMax: 1_000,
   /** Time for which the answer to an `Idempotency-Key` is kept. */
   idempotencyMsMax: 600_000,
-  /** Answers kept for idempotency keys, of each pipeline to injections, and of a server to requests that create something; over it the oldest are forgotten. */
+  /** Answers kept for idempotency keys, of each pipeline to injections, and of a server to requests that create something; over it the oldest are forgotten. A cluster has bounds of its own. */
   idempotencyAnswersMax: 100_000,
   /** The same, in bytes. */
   idempotencyBytesMax: 67_108_864,

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { CepError, invariant } from '../../shared/errors/error.ts';
 import { type MembershipChange, type RaftMember, RaftRefusal, type RaftStatus } from '../raft/group.ts';
+import { bounds } from '../state/bounds.ts';
 import type { ClusterState } from '../state/cluster-state.ts';
 import type { CommandResult } from '../state/commands/outcome.ts';
 import { type Command, encodeProposal, formatOf, type RequestId } from '../state/commands.ts';
@@ -72,6 +73,11 @@ export class GroupMember {
     return this.#member.status();
   }
 
+  /** Of the group, as far as it is known here, epoch ms. */
+  get timeMs(): number {
+    return Math.max(this.state.nowMs, this.#clock());
+  }
+
   /** Called when role, leader, term or members have changed. Gives the way to stop it. */
   onStatus(listener: (status: RaftStatus) => void): () => void {
     return this.#member.onStatus(listener);
@@ -91,21 +97,27 @@ export class GroupMember {
   async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
     const { isRead = false, refusedWith = () => undefined } = options;
     let endMs = performance.now() + LEADER_WAIT_MS;
+    const beganAtMs = this.timeMs;
     let mayHaveHappened = false;
     for (;;) {
       const [status, beganMs] = [this.#member.status(), performance.now()];
       try {
         const answer = status.role === 'leader' ? await here() : await elsewhere(status);
         if (answer === 'undone' || answer === 'unknown') mayHaveHappened ||= answer === 'unknown' && !isRead;
-        else if (!mayHaveHappened || !untried.has(refusedWith(answer) ?? '')) return answer;
+        else if (!mayHaveHappened) return answer;
+        else if (refusedWith(answer) === 'session_expired') throw unknownOutcome();
+        else if (!untried.has(refusedWith(answer) ?? '')) return answer;
       } catch (error) {
         if (error instanceof RaftRefusal) {
           mayHaveHappened ||= error.mayHaveHappened && !isRead;
           if (!isPassing(error)) throw refusalOf(error, mayHaveHappened);
-        } else if (!mayHaveHappened || !(error instanceof CepError) || !untried.has(error.code)) throw error;
-        // Who handed it on asks the next leader.
-        else if (error.code === 'not_leader') throw unknownOutcome();
+        } else if (!mayHaveHappened || !(error instanceof CepError)) throw error;
+        // Who handed it on asks the next leader. A session that is forgotten meanwhile says nothing of the attempt before.
+        else if (error.code === 'not_leader' || error.code === 'session_expired') throw unknownOutcome();
+        else if (!untried.has(error.code)) throw error;
       }
+      // The first request of a session that is forgotten would be done again.
+      if (mayHaveHappened && this.timeMs - beganAtMs >= bounds.sessionMsMax) throw unknownOutcome();
       const isLong = performance.now() - beganMs > LEADER_WAIT_MS;
       if (isLong && !isLedAlike(status, this.#member.status())) endMs = performance.now() + LEADER_WAIT_MS;
       const leftMs = endMs - performance.now();

@@ -12,51 +12,88 @@ export interface OpenRequest {
   readonly established: () => void;
 }
 
+/** One that the group knows. */
+interface Known {
+  readonly id: string;
+  next: number;
+  readonly open: Set<number>;
+  usedAtMs: number;
+}
+
+/** Places from the oldest request that is open on: the group keeps the results of all of them, and goes through them with each command. */
+const PLACES_MAX = 256;
+/** While the first request of another session is under way. */
+const PLACES_MEANWHILE_MAX = bounds.sessionResultsMax / 2;
+/** What was not used for so long may be forgotten soon, and is not used again. */
+const UNUSED_MS_MAX = bounds.sessionMsMax / 2;
+
 /**
- * The session under which a member has done what clients asked for without a key of their own, so that a request whose answer was lost on
+ * The sessions under which a member has done what clients asked for without a key of their own, so that a request whose answer was lost on
  * the way can be sent again. The group makes a session when the first of its requests is done, and not when that is refused: until then
- * each request has a session to itself, of which it is the first.
+ * each request has a session to itself, of which it is the first. One is enough while requests are answered in about their order; what
+ * is sent behind one that waits for long goes to another, for the group keeps all results of a session behind its oldest open request.
  */
 export class OwnSession {
-  #session: string | undefined;
-  #next = 1;
-  #open = new Set<number>();
+  readonly #now: () => number;
+  /** In the order in which they are used: those behind the first go unused once that has room again. */
+  #known: Known[] = [];
+  #open = 0;
   #alone = 0;
+
+  /** @param now Monotonic, ms. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** @throws CepError `overloaded` while too many are under way */
   begin(): OpenRequest {
-    const waiting = this.#open.size + this.#alone;
+    const waiting = this.#open + this.#alone;
     if (waiting >= bounds.sessionResultsMax) {
       throw new CepError('overloaded', `${waiting} requests wait for the group already; nothing of this one was done`, {
         retryAfterSeconds: 1,
       });
     }
-    return this.#session === undefined ? this.#beginAlone() : this.#beginIn(this.#session);
+    const nowMs = this.#now();
+    const session = this.#withRoom(nowMs, PLACES_MAX) ?? (this.#alone > 0 ? this.#withRoom(nowMs, PLACES_MEANWHILE_MAX) : undefined);
+    return session === undefined ? this.#beginAlone() : this.#beginIn(session, nowMs);
   }
 
-  /** The group has forgotten the session: requests from now on are of others. */
+  /** The group has forgotten the session, and perhaps others: requests from now on are of new ones. */
   renew(forgotten: string): void {
-    if (forgotten === this.#session) this.#session = undefined;
+    if (this.#known.some(({ id }) => id === forgotten)) this.#known = [];
+  }
+
+  #withRoom(nowMs: number, placesMax: number): Known | undefined {
+    const isFresh = ({ usedAtMs }: Known): boolean => nowMs - usedAtMs < UNUSED_MS_MAX;
+    if (!this.#known.every(isFresh)) this.#known = this.#known.filter(isFresh);
+    return this.#known.find((known) => known.next - oldestOpen(known) < placesMax);
   }
 
   #beginAlone(): OpenRequest {
     const session = randomUUID();
     this.#alone++;
     const established = (): void => {
-      if (this.#session !== undefined) return;
-      this.#session = session;
-      this.#next = 2;
-      this.#open = new Set();
+      const usedAtMs = this.#now();
+      if (this.#withRoom(usedAtMs, PLACES_MAX) !== undefined) return;
+      this.#known.push({ id: session, next: 2, open: new Set(), usedAtMs });
     };
     return { id: { session, sequence: 1, lowestUnacknowledged: 1, digest: '' }, end: () => void this.#alone--, established };
   }
 
-  #beginIn(session: string): OpenRequest {
-    const open = this.#open;
-    const sequence = this.#next++;
-    open.add(sequence);
-    const [lowestUnacknowledged = sequence] = open;
-    const id = { session, sequence, lowestUnacknowledged, digest: '' };
-    return { id, end: () => void open.delete(sequence), established: () => undefined };
+  #beginIn(known: Known, nowMs: number): OpenRequest {
+    const sequence = known.next++;
+    known.open.add(sequence);
+    known.usedAtMs = nowMs;
+    this.#open++;
+    const end = (): void => {
+      if (known.open.delete(sequence)) this.#open--;
+    };
+    const id = { session: known.id, sequence, lowestUnacknowledged: oldestOpen(known), digest: '' };
+    return { id, end, established: () => undefined };
   }
+}
+
+function oldestOpen({ open, next }: Known): number {
+  const [oldest = next] = open;
+  return oldest;
 }

@@ -302,7 +302,7 @@ export class Deliveries {
     const json = joinedTexts(pieces, ends);
     // The pieces are the beginning of the body, then of each batch what stands before its list, and the list.
     const lists = Array.from({ length: count }, (_, at) => ({ start: ends[2 * at + 1] as number, end: ends[2 * at + 2] as number }));
-    return { body: { json, lists: listsText(lists) }, last: first + count - 1 };
+    return { body: { json, lists: listsText(lists), logEnd: log.last }, last: first + count - 1 };
   }
 
   #settle(placementId: string, taken: BatchResult): void {

@@ -9,6 +9,7 @@ import type { Group, Placement } from '../state/cluster-state.ts';
 import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
+import { conflictOf, dividedId, dividedOtherwise } from './division.ts';
 import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
 import { IngressCommits } from './ingress-commits.ts';
 
@@ -121,11 +122,22 @@ export class Injection {
    */
   async #append(groupId: string, portions: readonly Portion[], id: RequestId): Promise<Appended> {
     const places: IngressPlace[] = [];
-    for (const [at, together] of inCommands(portions).entries()) {
+    const commands = inCommands(portions);
+    let ofParts = dividedId(id, commands);
+    for (const [at, together] of commands.entries()) {
+      const append = async (): Promise<void> => {
+        const request = { ...partOfRequest(id, at), digest: ofParts.digest };
+        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request })));
+      };
       try {
-        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request: partOfRequest(id, at) })));
+        await append();
       } catch (error) {
-        if (at === 0) throw error;
+        if (at === 0) {
+          this.#requireUndivided(error, id, together);
+          ofParts = id;
+          await append();
+          continue;
+        }
         // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
         if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
         if (!(error instanceof CepError)) throw error;
@@ -134,6 +146,14 @@ export class Injection {
       }
     }
     return { places, refusal: undefined };
+  }
+
+  /** @throws the error unless it is a conflict with this request as a member of the version before has proposed it */
+  #requireUndivided(error: unknown, id: RequestId, first: readonly Portion[]): void {
+    const isConflict = error instanceof CepError && error.code === 'idempotency_conflict';
+    const conflict = isConflict ? conflictOf(this.#options.group.state, id, first) : 'other';
+    if (conflict === 'other') throw error;
+    if (conflict === 'divided') throw dividedOtherwise();
   }
 
   #batchesOf(together: readonly Portion[]) {

@@ -7,6 +7,7 @@ import type { QueryParameter } from '../../shared/http/query.ts';
 import { idempotencyKeyOf } from '../../shared/http/register-route.ts';
 import type { Call } from '../../shared/http/route.ts';
 import { type Done, type GroupMember, isLedAlike, type NoAnswer } from '../cluster/group-member.ts';
+import { keyRoomProblem } from '../cluster/key-room.ts';
 import { OwnSession } from '../cluster/own-session.ts';
 import { refusalError } from '../cluster/refusal-error.ts';
 import type { RaftStatus } from '../raft/group.ts';
@@ -34,7 +35,12 @@ export const consistencyParameter: QueryParameter<Consistency> = {
 export const indexHeader = 'x-cep-read-index';
 const consistencyHeader = 'x-cep-consistency';
 
-export interface ChangeOptions extends Omit<ForwardOptions, 'id'> {
+interface SessionOptions extends Omit<ForwardOptions, 'id'> {
+  /** What a worker says of itself: it has a session beside those of clients, so that these cannot fill it. */
+  readonly isOfWorker?: boolean;
+}
+
+export interface ChangeOptions extends SessionOptions {
   /** Refuses it on the leader. */
   readonly require?: (id: RequestId) => Promise<void>;
 }
@@ -44,6 +50,7 @@ export class ClusterRequests {
   readonly group: GroupMember;
   readonly #forwarding: LeaderForwarding;
   readonly #own = new OwnSession();
+  readonly #ofWorkers = new OwnSession();
 
   constructor(group: GroupMember, forwarding: LeaderForwarding) {
     this.group = group;
@@ -63,11 +70,20 @@ export class ClusterRequests {
   }
 
   /** Has something done on the leader that proposes under an id, by which it has one effect. */
-  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, forwarding: Omit<ForwardOptions, 'id'> = {}): Promise<Answer> {
-    const given = clientId(call) ?? forwardedId(call.request);
-    if (given !== undefined) return await this.byLeader(call, () => act(given), { ...forwarding, id: given });
+  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: SessionOptions = {}): Promise<Answer> {
+    const { isOfWorker = false, ...forwarding } = options;
+    const sessions = isOfWorker ? this.#ofWorkers : this.#own;
+    const ofKey = clientId(call);
+    const given = ofKey ?? forwardedId(call.request);
+    if (given !== undefined) {
+      const here = async (): Promise<Answer> => {
+        if (ofKey) await this.#requireRoomFor(ofKey);
+        return await act(given);
+      };
+      return await this.byLeader(call, here, { ...forwarding, id: given });
+    }
     for (let isFirst = true; ; isFirst = false) {
-      const own = this.#own.begin();
+      const own = sessions.begin();
       try {
         const told = await this.byLeader(call, () => act(own.id), { ...forwarding, id: own.id });
         if (told.status < 300) own.established();
@@ -79,8 +95,18 @@ export class ClusterRequests {
         own.end();
       }
       // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
-      this.#own.renew(own.id.session);
+      sessions.renew(own.id.session);
     }
+  }
+
+  /** On the leader. @throws CepError `overloaded`; RaftRefusal */
+  async #requireRoomFor({ session }: RequestId): Promise<void> {
+    const { group } = this;
+    if (keyRoomProblem(group.state, session, group.timeMs) === undefined) return;
+    // It may be one that was done.
+    const { state } = await group.confirmed();
+    const problem = keyRoomProblem(state, session, group.timeMs);
+    if (problem) throw problem;
   }
 
   /**

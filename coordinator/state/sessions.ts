@@ -71,9 +71,9 @@ export function withResult(
 function roomProblem(state: ClusterState, session: Session | undefined, lowest: number): CommandResult | undefined {
   let waiting = 0;
   for (const { sequence } of session?.results ?? []) if (sequence >= lowest) waiting++;
-  const isFull = session === undefined && state.sessions.size >= bounds.sessionsMax;
-  const hasRoom = waiting < bounds.sessionResultsMax && !isFull && state.sessionChars < bounds.sessionCharsMax;
-  return hasRoom ? undefined : refusal(full);
+  if (waiting >= bounds.sessionResultsMax) return full(`${bounds.sessionResultsMax} requests of one session`);
+  if (session === undefined && state.sessions.size >= bounds.sessionsMax) return full(`${bounds.sessionsMax} sessions`);
+  return state.sessionChars >= bounds.sessionCharsMax ? full(`requests with ${bounds.sessionCharsMax} characters`) : undefined;
 }
 
 function refusal(why: Refusal): CommandResult {
@@ -92,8 +92,7 @@ const conflict: Refusal = {
   hint: 'use a new key for each request, and the same only to repeat it',
 };
 
-const full: Refusal = {
-  code: 'overloaded',
-  message: 'the cluster keeps the results of as many requests as it can; nothing of this one was done',
-  hint: 'send it again later: results are kept for ten minutes',
-};
+function full(of: string): CommandResult {
+  const message = `the cluster keeps the results of ${of} already, as many as it can; nothing of this one was done`;
+  return refusal({ code: 'overloaded', message, hint: 'send it again later: results are kept for ten minutes' });
+}

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { ListRange } from '../../shared/events/reading/list-ranges.ts';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import { LISTS_HEADER, listsSaid, withoutLists } from '../../shared/protocol/delivery-lists.ts';
+import { LOG_END_HEADER } from '../../shared/protocol/log-end.ts';
 import type {
   deliveryAnswerSchema,
   heldPlacementSchema,
@@ -32,6 +33,8 @@ export interface DeliveryBody {
   readonly json: Uint8Array;
   /** Where the lists of events stand in it, where that is said. */
   readonly lists: string | undefined;
+  /** See `LOG_END_HEADER`. */
+  readonly logEnd?: number;
 }
 
 /** A worker said no. */
@@ -133,8 +136,11 @@ export class WorkerClient {
     return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
   }
 
-  async deliver(at: PlacementAddress, { json, lists }: DeliveryBody): Promise<DeliveryAnswer> {
-    const headers = lists === undefined ? {} : { [LISTS_HEADER]: lists };
+  async deliver(at: PlacementAddress, { json, lists, logEnd }: DeliveryBody): Promise<DeliveryAnswer> {
+    const headers = {
+      ...(lists !== undefined && { [LISTS_HEADER]: lists }),
+      ...(logEnd !== undefined && { [LOG_END_HEADER]: String(logEnd) }),
+    };
     const answer = await this.#answerTo('POST', at, { path: '/events', json, headers, deadlineMs: DELIVERY_MS_MAX });
     const read = deliveryAnswerIn(answer);
     if (read === undefined) throw new WorkerUnreachable(`the worker at ${at.address} gave an answer that is no JSON`);

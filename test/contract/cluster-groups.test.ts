@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GroupMember } from '../../coordinator/cluster/group-member.ts';
+import { keysMax } from '../../coordinator/cluster/key-room.ts';
 import { MemoryMember } from '../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../coordinator/cluster/replica.ts';
 import type { CoordinatorServerOptions } from '../../coordinator/server/server.ts';
+import { type ClusterState, emptyState } from '../../coordinator/state/cluster-state.ts';
+import type { Place } from '../../coordinator/state/commands/outcome.ts';
+import { withResult } from '../../coordinator/state/sessions.ts';
+import { encodeSnapshot } from '../../coordinator/state/snapshot.ts';
 import { ProgramValidation } from '../../worker/server/program-validation.ts';
 import { Coordinator, coordinatorKey } from './coordinator.ts';
 import { ModelWorker } from './model-worker.ts';
@@ -140,6 +145,25 @@ describe('a pipeline group', () => {
       status: gone.status,
       body: gone.body,
     });
+  });
+
+  it('is deployed without a key, by a worker that comes anew, where clients have keys of so many requests that no other is taken', async () => {
+    const replica = new Replica();
+    const nowMs = Date.now();
+    let state: ClusterState = emptyState;
+    for (let index = 1; index <= keysMax; index++) {
+      const id = { session: `k${index}`, sequence: 1, lowestUnacknowledged: 1, digest: '' };
+      state = withResult(state, id, { value: null, place: { index, term: 1, nowMs } as Place });
+    }
+    const member = new MemoryMember({ nodeId: 1, url: 'http://127.0.0.1:1', state: replica });
+    replica.restore(Buffer.concat([...encodeSnapshot(state)]));
+    await start(1, 3_000, { group: new GroupMember({ member, replica, clock: () => nowMs }) });
+    const body = { name: 'fraud', pipelines: [{ name: 'p', source }] };
+    expect(await coordinator.post(groupsPath, body, { headers: { 'idempotency-key': 'new' } })).toMatchObject({
+      status: 503,
+      body: { code: 'overloaded', error: expect.stringContaining(`${keysMax} requests`) },
+    });
+    expect((await deploy()).status).toBe(201);
   });
 
   it('keeps the connectors that it uses', async () => {

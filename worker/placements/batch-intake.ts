@@ -3,9 +3,10 @@ import { externalSource } from '../../shared/protocol/placements.ts';
 import { countEvents } from '../runtime/pipelines/event-count.ts';
 import type { ReceivedBody } from '../runtime/pipelines/pipeline-events.ts';
 import type { PlacedPipeline } from '../runtime/placed/placement-host.ts';
-import type { Receipts } from '../runtime/placed/receipts.ts';
+import type { ArrivedBatch, Receipt, Receipts } from '../runtime/placed/receipts.ts';
 import type { InjectResult } from '../runtime/service.ts';
 import type { DeliveredBatch, Delivery, RoutedEvent } from './delivery-body.ts';
+import type { TickLimit } from './tick-limit.ts';
 
 /** Answers that are kept of each source, for a sender that has not heard the first one. */
 const ANSWERS_KEPT = 256;
@@ -56,14 +57,21 @@ export class BatchIntake {
   /** By source, what a committed checkpoint has. */
   readonly #durable: () => Readonly<Record<string, number>>;
   readonly #wait: Wait;
+  readonly #ticks: TickLimit | undefined;
   readonly #answers = new Map<string, Map<number, Promise<InjectResult>>>();
   readonly #early = new Set<Early>();
 
-  constructor(pipeline: PlacedPipeline, receipts: Receipts, durable: () => Readonly<Record<string, number>>, wait: Wait) {
+  constructor(
+    pipeline: PlacedPipeline,
+    receipts: Receipts,
+    durable: () => Readonly<Record<string, number>>,
+    { wait, ticks }: { readonly wait: Wait; readonly ticks?: TickLimit },
+  ) {
     this.#pipeline = pipeline;
     this.#receipts = receipts;
     this.#durable = durable;
     this.#wait = wait;
+    this.#ticks = ticks;
   }
 
   /**
@@ -90,7 +98,18 @@ export class BatchIntake {
    * Resolves when all of it is worked through. What does not fit in behind the first batches stays out, and the answer says so by what was
    * received. @throws CepError `sequence_gap`, `stale_epoch`; `queue_full`, `quota_exceeded`, `pipeline_not_running` when nothing was taken
    */
-  async deliver({ from, batches, unrepeated }: Pick<Delivery, 'from' | 'batches' | 'unrepeated'>): Promise<DeliveryResult> {
+  async deliver(delivery: Pick<Delivery, 'from' | 'batches' | 'unrepeated' | 'logEnd'>): Promise<DeliveryResult> {
+    const { from, logEnd } = delivery;
+    const isOfLog = from.placement_id === externalSource && logEnd !== undefined;
+    const answered = isOfLog ? this.#ticks?.begin(logEnd) : undefined;
+    try {
+      return await this.#deliver(delivery);
+    } finally {
+      answered?.();
+    }
+  }
+
+  async #deliver({ from, batches, unrepeated }: Pick<Delivery, 'from' | 'batches' | 'unrepeated'>): Promise<DeliveryResult> {
     const { placement_id: source, epoch } = from;
     this.#receipts.meet(source, epoch);
     const taken: { sequence: number; isRepeat: boolean; answer: Promise<InjectResult> | undefined }[] = [];
@@ -130,7 +149,7 @@ export class BatchIntake {
     try {
       answer = this.#pipeline.receive(
         received,
-        () => this.#receipts.accept(source, { sequence, receivedAt, ids, unrepeated }),
+        () => this.#accept(source, { sequence, receivedAt, ids, unrepeated }),
         source === externalSource ? 'whole' : 'receipt',
       );
     } catch (error) {
@@ -140,6 +159,16 @@ export class BatchIntake {
     told.catch(() => undefined); // Whoever waits for it sees it.
     this.#keep(source, sequence, told);
     return undefined;
+  }
+
+  /**
+   * What a coordinator took longer to put into its log, or to hand over, than ticks wait arrives with the last tick: it would be late. Ticks
+   * come otherwise for whoever goes on from an earlier checkpoint, so what follows from it is said once a checkpoint has it.
+   */
+  #accept(source: string, batch: ArrivedBatch): Receipt {
+    const ticked = source === externalSource ? (this.#ticks?.ticked ?? 0) : 0;
+    if (batch.receivedAt >= ticked) return this.#receipts.accept(source, batch);
+    return { ...this.#receipts.accept(source, { ...batch, receivedAt: ticked }), isMoved: true };
   }
 
   /** What another placement sends may have been here under another number. */

@@ -22,6 +22,8 @@ export interface DeliveredBatch extends Omit<DeliveryRequest['batches'][number],
 
 export interface Delivery extends Omit<DeliveryRequest, 'batches'> {
   readonly batches: readonly DeliveredBatch[];
+  /** See `LOG_END_HEADER`. */
+  readonly logEnd?: number | undefined;
 }
 
 /** Made once: what other workers and coordinators send is most of what this server reads. */

@@ -18,11 +18,12 @@ import { CheckpointStore } from './checkpoint-store.ts';
 import type { Preparations } from './preparations.ts';
 import type { PeerAnswer } from './route-link.ts';
 import { RouteOutbox, type SavedOutbox } from './route-outbox.ts';
+import { TickLimit } from './tick-limit.ts';
 
 export type PlacementRequest = Static<typeof placementRequestSchema>;
 export type HeldPlacement = Static<typeof heldPlacementSchema>;
 
-/** Ticks stay so far behind the clock: events that were received by a coordinator before a tick are here by then. */
+/** Ticks stay so far behind the clock: of events that were received by a coordinator before a tick it is known here by then. */
 const TICK_LAG_MS = 2_000;
 /** How long a program that goes on has no ticks at most, for events to come again that its checkpoint lacks. */
 const TICKLESS_MS = 30_000;
@@ -336,6 +337,7 @@ export class Placement {
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
+    const ticks = new TickLimit({ receipts, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
     const created = createdIndex === undefined ? {} : { createdIndex };
@@ -362,7 +364,7 @@ export class Placement {
         ids,
         mayDeliver,
         now: this.#world.clusterTime,
-        tickTime: () => this.#tickTime(),
+        tickTime: () => this.#tickTime(ticks),
         outputs: {
           push: (output) => outbox.push(output),
           isFull: () => outbox.isFull,
@@ -383,7 +385,7 @@ export class Placement {
       },
     });
     if (checkpoint !== undefined) this.#tellRestored(store, { fetchMs: fetchedAt - beganAt, loadMs: this.#world.now() - fetchedAt });
-    const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {}, this.#world.wait);
+    const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {}, { wait: this.#world.wait, ticks });
     const life = { store, outbox, intake, pipeline };
     if (end.aborted) host.abandon(pipeline, new CepError('pipeline_not_running', 'the pipeline was given up while it started'));
     else this.#life = life;
@@ -446,10 +448,11 @@ export class Placement {
   }
 
   /** Events that were received before the last stop come first, with the time that they had: the clock waits for them. */
-  #tickTime(): number | undefined {
+  #tickTime(ticks: TickLimit): number | undefined {
     const wanted = this.#request.ingress_sequence ?? Number.POSITIVE_INFINITY;
     const isThere = (this.#life?.pipeline.received['_external'] ?? 0) >= wanted;
-    return isThere || this.#world.now() >= this.#tickFrom ? this.#world.clusterTime() - TICK_LAG_MS : undefined;
+    if (!isThere && this.#world.now() < this.#tickFrom) return undefined;
+    return ticks.timeOf(this.#world.clusterTime() - TICK_LAG_MS);
   }
 
   // ---------------------------------------------------------------------------------------------- checkpoints

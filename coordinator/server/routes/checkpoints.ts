@@ -73,9 +73,8 @@ export function checkpointRoutes(requests: ClusterRequests, checkpoints: Checkpo
         const { placementId, epoch, sequence } = nameIn(call.params);
         const { bytes, checksum, locations, received } = call.body;
         const payload = { placementId, epoch, sequence, bytes, checksum, locations, received };
-        return requests.change(call, { type: 'CommitCheckpoint', payload }, () => {
-          return new Answer(200, { sequence, epoch, bytes, checksum, locations, received });
-        });
+        const answer = (): Answer => new Answer(200, { sequence, epoch, bytes, checksum, locations, received });
+        return requests.change(call, { type: 'CommitCheckpoint', payload }, answer, { isOfWorker: true });
       },
     }),
     clusterRoute({

@@ -10,6 +10,7 @@ import {
   registeredSchema,
   registerRequestSchema,
 } from '../../../shared/protocol/membership.ts';
+import type { Done } from '../../cluster/group-member.ts';
 import type { Heartbeats } from '../../liveness/heartbeats.ts';
 import type { Controller } from '../../reconcile/controller.ts';
 import type { ClusterState, Worker } from '../../state/cluster-state.ts';
@@ -65,7 +66,7 @@ function membershipRoutes(options: WorkerRoutesOptions): readonly ClusterRoute[]
       errors: ['stale_incarnation', 'quota_exceeded', 'session_expired', 'idempotency_conflict', ...leaderErrors],
       handle: (call) => {
         const payload = registration(call.body);
-        return requests.change(call, { type: 'RegisterWorker', payload }, ({ value }) => {
+        const answer = ({ value }: Done): Answer => {
           call.telemetry.report('WorkerJoined', { worker: payload.id, address: payload.address });
           const { epoch } = value as { readonly epoch: number };
           return new Answer(201, {
@@ -74,7 +75,8 @@ function membershipRoutes(options: WorkerRoutesOptions): readonly ClusterRoute[]
             heartbeat_timeout_secs: options.heartbeatTimeoutMs / 1_000,
             lease_ms: controller.leases.leaseMs,
           });
-        });
+        };
+        return requests.change(call, { type: 'RegisterWorker', payload }, answer, { isOfWorker: true });
       },
     }),
     clusterRoute({

@@ -360,6 +360,55 @@ stream Sums = A .watermark(idle: 100ms) .window(10s) .aggregate(n: sum(n), event
   }, 90_000);
 });
 
+describe('events without a time that ticks could overtake', () => {
+  const program = 'stream Sums = A .window(1s) .aggregate(n: sum(n), events: count()) .emit(n: n, events: events)\n';
+  const of = (n: number): object => ({ event_type: 'A', fields: { n } });
+  const other = 'g_1:other:0';
+
+  /** Ticks have come to every placement when they have closed the window of one to which nothing more comes. */
+  const isTicked = async (stub: StubCoordinator, one: WorkerUnderTest, received: number): Promise<void> => {
+    await place(stub, one, other, placing(program, { pipeline: 'other' }));
+    await until(async () => (await one.get(other)).body.status === 'running');
+    await one.inject(other, { epoch: 1, first: 1, events: [of(1)], at: received });
+    const { pipeline_id: pipeline } = (await one.get(other)).body;
+    await until(async () => (await one.ask('GET', `/api/v1/pipelines/${pipeline}/metrics`)).body.output_events_emitted === 1);
+  };
+
+  it('wait at the coordinator, which says so: ticks wait for them', async () => {
+    const stub = await coordinator();
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program));
+    await isRunning(one);
+    const received = Date.now();
+    await one.inject(id, { epoch: 1, first: 1, events: [of(1)], at: received, logEnd: 3 });
+    await isTicked(stub, one, received);
+    await one.inject(id, { epoch: 1, first: 2, events: [of(2)], at: received, logEnd: 3 });
+    const { body } = await one.inject(id, { epoch: 1, first: 3, events: [of(0)], at: received + 10_000, logEnd: 3 });
+    expect(body.results[0].output_events).toMatchObject([{ fields: { n: 3, events: 2 } }]);
+  });
+
+  it('come when ticks have gone on, since nobody said that they wait: they arrive with the last tick', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const one = await worker(stub);
+    const sent = `connector Hook = http (url: "${hook.url}")\n${program.trim()} .to(Hook)\n`;
+    await place(stub, one, id, placing(sent));
+    await isRunning(one);
+    const received = Date.now();
+    await one.inject(id, { epoch: 1, first: 1, events: [of(1)], at: received });
+    await until(() => hook.delivered.length === 1);
+    const { body } = await one.inject(id, { epoch: 1, first: 2, events: [of(2)], at: received });
+    expect(body.results[0]).toMatchObject({ accepted: 1 });
+    expect(body.results[0].events_late).toBeUndefined();
+    await until(() => hook.delivered.length === 2);
+    expect(hook.delivered.map(({ data }) => data)).toEqual([
+      { n: 1, events: 1 },
+      { n: 2, events: 1 },
+    ]);
+    // It is said behind the checkpoint that has it.
+    expect(stub.manifests.get(id)?.received).toEqual({ _external: 2 });
+  });
+});
+
 describe('epochs', () => {
   it('that are over are refused, whatever is asked', async () => {
     const stub = await coordinator();

@@ -45,10 +45,10 @@ export class WorkerUnderTest {
     return new WorkerUnderTest(url, server, log);
   }
 
-  async ask(method: string, path: string, body?: object, key = clusterKey): Promise<Answer> {
+  async ask(method: string, path: string, body?: object, key = clusterKey, more: Record<string, string> = {}): Promise<Answer> {
     const response = await fetch(`${this.url}${path}`, {
       method,
-      headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { 'x-api-key': key, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: await response.json() };
@@ -66,13 +66,21 @@ export class WorkerUnderTest {
     return this.ask('POST', `${placement(id)}/${verb}`, body);
   }
 
-  /** One batch for each event, numbered from `first` on. */
+  /** One batch for each event, numbered from `first` on. `logEnd`: the last batch that there is. @default a coordinator that does not say it */
   inject(
     id: string,
-    { epoch, first, events, at = Date.now() }: { epoch: number; first: number; events: readonly object[]; at?: number },
+    {
+      epoch,
+      first,
+      events,
+      at = Date.now(),
+      logEnd,
+    }: { epoch: number; first: number; events: readonly object[]; at?: number; logEnd?: number },
   ): Promise<Answer> {
     const batches = events.map((event, index) => ({ sequence: first + index, received_at: at, events: [event] }));
-    return this.post(id, 'events', { epoch, from: { placement_id: '_external', epoch: 0 }, batches });
+    const body = { epoch, from: { placement_id: '_external', epoch: 0 }, batches };
+    const said: Record<string, string> = logEnd === undefined ? {} : { 'x-cep-log-end': String(logEnd) };
+    return this.ask('POST', `${placement(id)}/events`, body, clusterKey, said);
   }
 }
 

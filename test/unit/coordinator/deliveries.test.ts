@@ -151,6 +151,13 @@ class WorkedThroughLog {
 const turn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 const ofNow = <T>(answer: Promise<T>): Promise<T | string> => Promise.race([answer, turn().then(() => 'not known yet')]);
 
+it('says with each delivery how far the log goes, also behind what has room in it', () => {
+  const half = `["${'x'.repeat(600_000)}"]`;
+  const { json, logEnd } = new WorkedThroughLog().delivered([half, half, half]);
+  const { batches } = JSON.parse(Buffer.from(json).toString()) as { readonly batches: readonly object[] };
+  expect([batches.length, logEnd]).toEqual([1, 12]);
+});
+
 it('says of a delivery where in it the lists of events stand', () => {
   const lists = ['[{"event_type":"A","fields":{"t":"ä]"}}]', '[]', '[{"event_type":"B","fields":{"t":"\u{1f600}"}}]'];
   const log = new WorkedThroughLog();

@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Injection, type InjectionResult } from '../../../coordinator/ingress/injection.ts';
 import { RaftRefusal } from '../../../coordinator/raft/group.ts';
 import { emptyState, type Group } from '../../../coordinator/state/cluster-state.ts';
+import type { IngressPlace } from '../../../coordinator/state/commands/ingress-answer.ts';
+import type { Place } from '../../../coordinator/state/commands/outcome.ts';
 import type { Command, RequestId } from '../../../coordinator/state/commands.ts';
 import { LATEST_FORMAT } from '../../../coordinator/state/format.ts';
+import { remembered, withResult } from '../../../coordinator/state/sessions.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 
 type OfMany = Extract<Command, { type: 'AppendIngressOfMany' }>['payload'];
@@ -56,7 +59,7 @@ it('each command of a request that needs several has one effect, whoever sent th
   await client.inject(3, ofClient);
   await other.inject(3, { ...ofMember, sequence: 8 });
   const [first, second, third] = member.requests;
-  expect(first).toEqual(ofMember);
+  expect(first).toEqual({ ...ofMember, digest: expect.any(String) });
   // A session begins with 1: of one that says more than that it is taken that it was forgotten.
   expect([second, third].map((request) => request?.sequence)).toEqual([1, 2]);
   expect(second?.session).toBe(third?.session);
@@ -97,4 +100,104 @@ it('nobody is told that nothing was done when the leader changes behind the firs
   await expect(first).rejects.toMatchObject({ mayHaveHappened: false });
   const full = new Log({ 1: new CepError('overloaded', 'nothing of these was taken') }).inject(2, ofMember);
   await expect(full).rejects.toMatchObject({ mayHaveHappened: true });
+});
+
+/** A log that knows its requests again, as the group does, and what it has taken of each event of a request. */
+class KnowingLog {
+  readonly taken: number[] = [];
+  /** What is asked of it next is not done, for it leads no more: after so many commands. */
+  leadsFor = Number.POSITIVE_INFINITY;
+  /** As a member of the version before proposes it: a part is known by its place alone. */
+  isOfVersionBefore = false;
+  #state = { ...emptyState, format: LATEST_FORMAT };
+  #index = 0;
+  readonly #injection: Injection;
+
+  constructor() {
+    const log = this;
+    const memberGroup = {
+      get state() {
+        return log.#state;
+      },
+      propose: async ({ payload }: Command) => {
+        if (log.leadsFor-- <= 0) throw new RaftRefusal('notLeader');
+        const { requests, texts } = payload as OfMany;
+        const [{ request: given, batches }] = requests as [{ request: RequestId; batches: OfMany['requests'][0]['batches'] }];
+        const request = log.isOfVersionBefore ? { ...given, digest: given.digest.split('.')[0] as string } : given;
+        const known = remembered(log.#state, request);
+        if (known?.kind === 'refused') return { value: [{ refusal: known.refusal }] };
+        if (known) return { value: [{ places: known.value }] };
+        const index = ++log.#index;
+        const places: IngressPlace[] = batches.map(({ placementId, eventCount }) => ({ placementId, sequence: index, eventCount }));
+        for (const text of texts) log.taken.push(...(JSON.parse(text) as { fields: { n: number } }[]).map(({ fields }) => fields.n));
+        log.#state = withResult(log.#state, request, { value: places as never, place: { index, term: 1, nowMs: 1 } as Place });
+        return { value: [{ places }] };
+      },
+    };
+    this.#injection = new Injection({
+      group: memberGroup as never,
+      controller: { untilLook: async () => undefined } as never,
+      deliveries: { isOpen: () => true, result: (_placement: string, sequence: number) => answered(sequence) } as never,
+      clock: () => 1,
+    });
+  }
+
+  /** Events of 12,000 characters, each with a key of its own. */
+  inject(count: number, replicas: number, id: RequestId): Promise<InjectionResult> {
+    const pipelines = [{ name: 'p', replicas, partitionKey: 'n' }];
+    const events = Array.from({ length: count }, (_, n) => ({ event_type: 'R', fields: { n, long: 'x'.repeat(12_000) } }));
+    const texts = events.map((event) => JSON.stringify(event));
+    const read = () => ({ events, indexes: events.map((_, at) => at), problems: [], texts: () => texts });
+    return this.#injection.take({ ...group, pipelines } as never, { read }, id);
+  }
+}
+
+describe.each([
+  ['a member', { ...ofMember, sequence: 1, lowestUnacknowledged: 1 }],
+  ['a client', ofClient],
+])('a request of %s of which a part was taken, sent again', (_, id) => {
+  const each = Array.from({ length: 60 }, (_, n) => n);
+  const unknown = expect.objectContaining({ code: 'outcome_unknown' });
+  const numbers = ({ taken }: KnowingLog): number[] => taken.toSorted((a, b) => a - b);
+
+  it('is taken once as a whole while it is divided as it was', async () => {
+    const log = new KnowingLog();
+    log.leadsFor = 1;
+    await expect(log.inject(60, 2, id)).rejects.toMatchObject({ mayHaveHappened: true });
+    expect([log.taken.length > 0, log.taken.length < 60]).toEqual([true, true]);
+    log.leadsFor = Number.POSITIVE_INFINITY;
+    expect(await log.inject(60, 2, id)).toMatchObject({ accepted: 60, rejected: 0 });
+    expect(await log.inject(60, 2, id)).toMatchObject({ accepted: 60, rejected: 0 });
+    expect(numbers(log)).toEqual(each);
+  });
+
+  it('is not taken for done, nor done anew, when replicas were added meanwhile', async () => {
+    const log = new KnowingLog();
+    log.leadsFor = 1;
+    await expect(log.inject(60, 2, id)).rejects.toMatchObject({ mayHaveHappened: true });
+    log.leadsFor = Number.POSITIVE_INFINITY;
+    const before = [...log.taken];
+    await expect(log.inject(60, 3, id)).rejects.toEqual(unknown);
+    expect(log.taken).toEqual(before);
+  });
+
+  it('is taken once as a whole when a member of the version before has taken that part', async () => {
+    const log = new KnowingLog();
+    log.isOfVersionBefore = true;
+    log.leadsFor = 1;
+    await expect(log.inject(60, 2, id)).rejects.toMatchObject({ mayHaveHappened: true });
+    log.isOfVersionBefore = false;
+    log.leadsFor = Number.POSITIVE_INFINITY;
+    await expect(log.inject(60, 3, id)).rejects.toEqual(unknown);
+    expect(await log.inject(60, 2, id)).toMatchObject({ accepted: 60, rejected: 0 });
+    expect(numbers(log)).toEqual(each);
+  });
+});
+
+it('another request under the same key is a conflict, also when it takes several commands', async () => {
+  const log = new KnowingLog();
+  await log.inject(60, 2, ofClient);
+  const other = { ...ofClient, digest: 'other' };
+  for (const count of [60, 1]) await expect(log.inject(count, 2, other)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  expect(log.taken).toHaveLength(60);
 });

@@ -41,7 +41,7 @@ const forEver = (_ms: number, signal: AbortSignal): Promise<void> =>
 
 it('a batch that the program has given up is answered as refused, each time, and what follows it is taken', async () => {
   const pipeline = new BusyPipeline({ id: 'p' } as PlaceRequest) as unknown as PlacedPipeline;
-  const intake = new BatchIntake(pipeline, new Receipts(), () => ({}), forEver);
+  const intake = new BatchIntake(pipeline, new Receipts(), () => ({}), { wait: forEver });
   const from = { placement_id: '_external', epoch: 0 };
   const delivery = { epoch: 1, from, batches: [batch(1, 'A'), batch(2, 'busy', 'busy'), batch(3, 'A')] };
   for (const isRepeat of [false, true]) {
@@ -62,7 +62,7 @@ it('a batch that the program has given up is answered as refused, each time, and
 describe('deliveries that overtake each other', () => {
   const makeIntake = (wait = forEver) => {
     const pipeline = new FullPipeline({ id: 'p' } as PlaceRequest);
-    const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, new Receipts(), () => ({}), wait);
+    const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, new Receipts(), () => ({}), { wait });
     const deliverUnder = async (epoch: number, ...sequences: number[]) => {
       const delivery = { from: { placement_id: '_external', epoch }, batches: sequences.map((sequence) => batch(sequence, 'A')) };
       await intake.turn(delivery);

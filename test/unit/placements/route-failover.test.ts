@@ -42,12 +42,7 @@ async function until(isSo: () => boolean): Promise<void> {
 it('events of a sender that goes on elsewhere all come through, also while the receiver has a batch of it that waits', async () => {
   const pipeline = new BackloggedPipeline({ id: 'r' } as PlaceRequest);
   let durable: Readonly<Record<string, number>> = {};
-  const intake = new BatchIntake(
-    pipeline as unknown as PlacedPipeline,
-    new Receipts(),
-    () => durable,
-    async () => undefined,
-  );
+  const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, new Receipts(), () => durable, { wait: async () => undefined });
   const answered: number[] = [];
   const sender = (epoch: number, events: readonly RoutedEvent[]): RouteLink =>
     new RouteLink({
@@ -87,12 +82,7 @@ function receiverOf() {
   const pipeline = new BackloggedPipeline({ id: 'r' } as PlaceRequest);
   const receipts = new Receipts();
   let durable: Readonly<Record<string, number>> = {};
-  const intake = new BatchIntake(
-    pipeline as unknown as PlacedPipeline,
-    receipts,
-    () => durable,
-    async () => undefined,
-  );
+  const intake = new BatchIntake(pipeline as unknown as PlacedPipeline, receipts, () => durable, { wait: async () => undefined });
   const told: unknown[] = [];
   /** Of a version before, which would refuse what it does not know. */
   const world = { isEarlier: false };

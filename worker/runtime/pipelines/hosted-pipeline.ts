@@ -304,7 +304,10 @@ export class HostedPipeline implements IntakeOwner {
     this.requireRoom(body.byteLength);
     const admission = this.#context.admit(this.tenantId, countEvents(body, format));
     const taken = receipt();
-    return this.#events.receive({ body, format, mark: { ...markOf(taken), answer }, time: taken.time }, () => admission);
+    return this.#events.receive(
+      { body, format, mark: { ...markOf(taken), answer, isMoved: taken.isMoved }, time: taken.time },
+      () => admission,
+    );
   }
 
   /** How far the batches of each source are in its state. */
@@ -428,7 +431,8 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   result(entry: Entry, result: RecordResult): void {
-    if (entry.format === null && saysSomething(result)) this.#placing?.clockSpoke(entry.sequence);
+    const isOfClock = entry.format === null ? saysSomething(result) : entry.source?.isMoved === true;
+    if (isOfClock) this.#placing?.clockSpoke(entry.sequence);
     this.#results.handle(entry, result, this.streams);
     this.#saver.note(entry, result);
     this.#saver.saveWhenLong();

@@ -67,6 +67,8 @@ export interface SourceMark {
   readonly awaited?: readonly string[] | undefined;
   /** Whoever sent it waits: for an answer that says what became of each event, or that it was taken. @default nobody does */
   readonly answer?: 'whole' | 'receipt';
+  /** See `Receipt.isMoved`. */
+  readonly isMoved?: boolean | undefined;
 }
 
 /** A request with events as it stands in the log. */

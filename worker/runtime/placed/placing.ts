@@ -17,7 +17,7 @@ export interface Placing {
   readonly tickTime: () => number | undefined;
   /** Takes each output, in order. While it wants them none may be left out. */
   readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean; readonly isWanted: () => boolean };
-  /** The tick of this number has made something, which is about to be said. */
+  /** The input of this number, a tick or what one has moved, has made something, which is about to be said. */
   readonly clockSpoke: (sequence: number) => void;
   /** Resolves when the source may go on; where it tells the other side what was taken, when whoever goes on elsewhere has that. */
   readonly taken: (mark: SourceMark, isTold: boolean) => Promise<void>;

@@ -13,10 +13,12 @@ export interface Receipt {
   readonly sequence: number;
   /** When its events arrive that have no time of their own, epoch ms. */
   readonly time: number;
+  /** The clock was ahead of it, here and now. */
+  readonly isMoved?: boolean;
 }
 
 /** A batch as it comes in. */
-interface ArrivedBatch {
+export interface ArrivedBatch {
   readonly sequence: number;
   readonly receivedAt: number;
   /** Of all its events, also those that have been here before. */
@@ -64,6 +66,11 @@ export class Receipts {
   /** The last batch of the source that was taken in. */
   accepted(source: string): number {
     return this.#sources.get(source)?.accepted ?? 0;
+  }
+
+  /** When the last batch of the source arrived that was taken in, epoch ms; undefined when none was. */
+  time(source: string): number | undefined {
+    return this.#sources.get(source)?.time || undefined;
   }
 
   /**

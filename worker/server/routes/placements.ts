@@ -5,6 +5,7 @@ import { flagParameter, textParameter } from '../../../shared/http/query.ts';
 import { limits } from '../../../shared/limits.ts';
 import { LISTS_HEADER, listsText } from '../../../shared/protocol/delivery-lists.ts';
 import { joinedTexts } from '../../../shared/protocol/joined-texts.ts';
+import { LOG_END_HEADER, logEndSaid } from '../../../shared/protocol/log-end.ts';
 import {
   deliveryAnswerSchema,
   deliveryRequestSchema,
@@ -161,7 +162,8 @@ function deliveryRoute({ placements }: ClusterWorker): ApiRoute {
     handle: async ({ params, headers, body, query }) => {
       const said = headers[LISTS_HEADER];
       const request = deliveryIn(body, typeof said === 'string' ? said : undefined);
-      return deliveryAnswer(await placements.deliver(params.id, request), query.outputs);
+      const logEnd = logEndSaid(headers[LOG_END_HEADER]);
+      return deliveryAnswer(await placements.deliver(params.id, { ...request, logEnd }), query.outputs);
     },
   });
 }

@@ -3,6 +3,7 @@ import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
 import { type Proposed, RaftRefusal, type RaftRefusalReason } from '../../../../coordinator/raft/group.ts';
+import { bounds } from '../../../../coordinator/state/bounds.ts';
 import type { Command } from '../../../../coordinator/state/commands.ts';
 import { CepError } from '../../../../shared/errors/error.ts';
 
@@ -80,6 +81,36 @@ describe('a change that the leader refuses', () => {
     await expect(attempt([new RaftRefusal('timeout'), elsewhere])).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
+  it('is not taken for undone once it may have been done, when its session is forgotten by then', async () => {
+    const expired = new CepError('session_expired', 'it is not known any more');
+    const attempt = (refusals: readonly Error[]) => {
+      const left = [...refusals];
+      const { group } = refusing([]);
+      return group.byLeader(
+        () => Promise.reject(left.shift()),
+        () => Promise.resolve('undone'),
+      );
+    };
+    await expect(attempt([expired])).rejects.toBe(expired);
+    await expect(attempt([new RaftRefusal('notLeader'), expired])).rejects.toBe(expired);
+    await expect(attempt([new RaftRefusal('timeout'), expired])).rejects.toMatchObject({ code: 'outcome_unknown' });
+  });
+
+  it('is not sent again as the first of a session that is forgotten by then', async () => {
+    let nowMs = 5;
+    const replica = new Replica();
+    const group = new GroupMember({ member: new Refusing(replica, ['timeout'], true), replica, clock: () => nowMs });
+    let attempts = 0;
+    const here = () => {
+      attempts++;
+      const done = group.propose(create, request);
+      nowMs += bounds.sessionMsMax;
+      return done;
+    };
+    await expect(group.byLeader(here, () => Promise.resolve('undone'))).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect([attempts, group.state.connectors.size]).toEqual([1, 1]);
+  });
+
   it('for two seconds is refused: as undone when it is, and as unknown when it may have been done', async () => {
     const always = (reason: RaftRefusalReason): RaftRefusalReason[] => Array(10_000).fill(reason);
     const undone = refusing(always('notLeader')).send();
@@ -115,6 +146,8 @@ describe('what is asked of a leader elsewhere', () => {
     expect(await following([refused])).toBe(refused);
     expect(await following(['unknown', refused, 'done'])).toBe('done');
     expect(await following(['unknown', 'refused already_exists'])).toBe('refused already_exists');
+    expect(await following(['refused session_expired'])).toBe('refused session_expired');
+    await expect(following(['unknown', 'refused session_expired'])).rejects.toMatchObject({ code: 'outcome_unknown' });
     await expect(following(['unknown', ...Array<string>(1_000).fill(refused)])).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { OwnSession } from '../../../../coordinator/cluster/own-session.ts';
+import { type OpenRequest, OwnSession } from '../../../../coordinator/cluster/own-session.ts';
 import { memberUrl, raftPeerOf } from '../../../../coordinator/cluster/raft-address.ts';
 import { bounds } from '../../../../coordinator/state/bounds.ts';
+import { emptyState } from '../../../../coordinator/state/cluster-state.ts';
+import type { Place } from '../../../../coordinator/state/commands/outcome.ts';
+import { remembered, withResult } from '../../../../coordinator/state/sessions.ts';
 
 /** One whose first request was done. */
 function establishedSession(): OwnSession {
@@ -54,7 +57,44 @@ describe('the session of a member', () => {
     const open = Array.from({ length: bounds.sessionResultsMax }, () => session.begin());
     expect(() => session.begin()).toThrow(expect.objectContaining({ code: 'overloaded' }));
     open[0]?.end();
-    expect(session.begin().id.lowestUnacknowledged).toBe(3);
+    expect(() => session.begin()).not.toThrow();
+  });
+
+  it('has the group keep few results, however many requests are done while one waits', () => {
+    const session = new OwnSession();
+    let state = emptyState;
+    let done = 0;
+    const send = (): OpenRequest => {
+      const request = session.begin();
+      expect(remembered(state, request.id)).toBeUndefined();
+      state = withResult(state, request.id, { value: null, place: { index: ++done, term: 1, nowMs: done } as Place });
+      request.established();
+      return request;
+    };
+    send().end();
+    const slow = session.begin();
+    const beside = Array.from({ length: 3 }, () => session.begin());
+    for (let at = 0; at < 3_000; at++) send().end();
+    expect([state.sessions.size, Math.max(...Array.from(state.sessions.values(), ({ results }) => results.length)) <= 256]).toEqual([
+      2,
+      true,
+    ]);
+    for (const request of [slow, ...beside]) request.end();
+    // The first one has room again, and what was kept of it is acknowledged.
+    const next = send();
+    expect([next.id.session, state.sessions.get(next.id.session)?.results.length]).toEqual([slow.id.session, 1]);
+  });
+
+  it('uses none again that was not used for so long that the group may have forgotten it', () => {
+    let nowMs = 0;
+    const session = new OwnSession(() => nowMs);
+    const first = session.begin();
+    first.established();
+    first.end();
+    nowMs += bounds.sessionMsMax / 2 - 1;
+    expect(session.begin().id.session).toBe(first.id.session);
+    nowMs += bounds.sessionMsMax / 2;
+    expect(session.begin().id).toMatchObject({ session: expect.not.stringMatching(first.id.session), sequence: 1 });
   });
 });
 
