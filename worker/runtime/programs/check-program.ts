@@ -4,7 +4,7 @@ import { encodeValue } from '../../../shared/events/stored-value.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { type CheckResult, check } from '../../../shared/language/checker/check.ts';
 import type { CheckOptions } from '../../../shared/language/checker/options.ts';
-import { canConnect } from '../../../shared/language/connectors/table.ts';
+import { canConnect, findConnector } from '../../../shared/language/connectors/table.ts';
 import { type Diagnostic, SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
@@ -139,22 +139,35 @@ export function summaryOf(plan: Plan): ProgramSummary {
     sends: sendsOf(plan),
     lookups: lookupsOf(plan),
     sources: plan.sources.flatMap(({ id, connector, parameters, eventTypes }) =>
-      connector === null ? [] : [{ id, connector, parameters: storedParameters(parameters), eventTypes, ...fieldsOf(plan, eventTypes) }],
+      connector === null
+        ? []
+        : [
+            {
+              ...{ id, connector, parameters: storedParameters(parameters), eventTypes },
+              ...fieldsOf(plan, eventTypes),
+              ...declarationsOf(plan, connector),
+            },
+          ],
     ),
     isTimed: plan.streams.some(isTimed),
   };
 }
 
-function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'optionalTextFields' | 'declaredFields'> {
+function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'declaredFields'> {
   const declared = events.filter(({ name }) => types.includes(name));
   const texts = declared.flatMap(({ fields }) => fields.filter(({ type }) => type.kind === 'str'));
   const textFields = [...new Set(texts.map(({ name }) => name))];
-  const optionalTextFields = textFields.filter((field) => texts.every(({ name, optional }) => name !== field || optional));
   const isOpen = types.some((type) => declared.every(({ name }) => name !== type));
-  if (isOpen) return { textFields, optionalTextFields };
+  if (isOpen) return { textFields };
   const fitting = events.filter(({ name, ancestors }) => [name, ...ancestors].some((each) => types.includes(each)));
   const fields = fitting.flatMap((event) => event.fields.map(({ name }) => name));
-  return { textFields, optionalTextFields, declaredFields: [...new Set(fields)] };
+  return { textFields, declaredFields: [...new Set(fields)] };
+}
+
+/** Messages name their fields and types; files may leave that to what is declared. */
+function declarationsOf({ events, connectors }: Plan, connector: string): Pick<SourceUse, 'declarations'> {
+  if (findConnector(connectors.find(({ name }) => name === connector)?.type ?? '')?.name !== 'file') return {};
+  return { declarations: events.map(({ name, fields }) => ({ name, fields })) };
 }
 
 function storedParameters(parameters: ReadonlyMap<string, Value>): ProgramConnector['parameters'] {
