@@ -47,7 +47,7 @@ const moment = mostly(
   oneOf('"soon"', '5', 'null', '-1', '1e99'),
 );
 const stated = mostly(
-  oneOf('', '1767225600250', '"2026-01-01T00:00:07Z"'),
+  oneOf('', '1767225600250', '1767225603', '"2026-01-01T00:00:07Z"'),
   oneOf('1767225605000.5', '"never"', 'null', '1', '17672256002501234'),
 );
 
@@ -162,7 +162,9 @@ it('takes bodies of plain events as the general reader does', async () => {
       const texts = given.map(([{ text: whole }, cut]) => (cut === null ? whole : whole.slice(0, cut)));
       const arena = arenaOf(texts);
       given.forEach(([{ format }], at) => {
+        const source = at % 2 === 0 ? undefined : { id: 'In', isConnector: true };
         const record = {
+          source,
           slot: 1,
           sequence: at,
           format,

@@ -46,13 +46,20 @@ export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: numb
     : { type, fields, timestamp, fallbackTime: arrived, source };
 }
 
+export interface RequestReadingOptions {
+  /** Name of the field that says when an event happened, before anything else does. */
+  readonly timeField?: string | undefined;
+  /** What a source has read: a number that it states as a time has the unit of its size, as in a file. */
+  readonly isFromSource?: boolean | undefined;
+}
+
 /** Reads the events of requests, one body after the other. Never throws, whatever the body. */
 export class RequestReader {
   readonly #scanner = new RequestScanner();
 
-  /** `timeField`: name of the field that says when an event happened, before anything else does. */
-  read(text: string, format: InjectFormat, timeField?: string | undefined): RequestReading {
+  read(text: string, format: InjectFormat, { timeField, isFromSource = false }: RequestReadingOptions = {}): RequestReading {
     this.#scanner.timeField = timeField;
+    this.#scanner.isInMilliseconds = format !== 'flat' && !isFromSource;
     if (format === 'ndjson') return { entries: this.#lines(text) };
     try {
       return { entries: format === 'batch' ? this.#scanner.batch(text) : [this.#scanner.only(text, format === 'flat')] };
@@ -109,6 +116,8 @@ class RequestScanner extends JsonScanner {
   private data: Value | undefined;
   private flat = new Map<string, Value>();
   private times = new TimeFields({});
+  /** Whether the number of a time that is stated is in milliseconds however small it is. */
+  isInMilliseconds = true;
   #timeField: string | undefined;
 
   set timeField(name: string | undefined) {
@@ -221,11 +230,21 @@ class RequestScanner extends JsonScanner {
     const fields = this.fieldsOf(shape);
     if (!isMap(fields)) return { field: 'fields', message: `expected an object of field values, found ${shown(fields)}` };
     const stated = this.timestamp === null && shape !== 'fields' ? undefined : this.timestamp;
-    const timestamp = stated === undefined ? undefined : requestTime(stated);
+    const timestamp = stated === undefined ? undefined : this.statedTime(stated);
     if (timestamp === null)
-      return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(stated ?? null)}` };
+      return { field: 'timestamp', message: `expected ${this.numberWords} or RFC 3339 text, found ${shown(stated ?? null)}` };
     const outside = this.flat.size > 0 ? this.flat : fields;
     return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }), unknownMembers: this.unknownIn(fields) };
+  }
+
+  /** Epoch ms; null when it is no time. */
+  private statedTime(value: Value): number | null {
+    if (typeof value === 'number' && this.isInMilliseconds) return readMilliseconds(value) ?? null;
+    return readEventTime(value) ?? null;
+  }
+
+  private get numberWords(): string {
+    return this.isInMilliseconds ? 'epoch milliseconds' : 'a number since the epoch';
   }
 
   /** Those of the object that the fields do not stand in themselves. */
@@ -249,12 +268,6 @@ class RequestScanner extends JsonScanner {
     this.flat = new Map();
     return flat;
   }
-}
-
-/** Epoch ms; null when it is no time. */
-function requestTime(value: Value): number | null {
-  if (typeof value === 'number') return readMilliseconds(value) ?? null;
-  return typeof value === 'string' ? (readEventTime(value) ?? null) : null;
 }
 
 function shown(value: Value): string {

@@ -172,6 +172,8 @@ export interface WorkMessage {
 export interface RecordSource extends InputSource {
   /** Partitions of which messages are on their way. @default there are none */
   readonly awaited?: readonly string[] | undefined;
+  /** A connector has read it, or was sent it. @default it is a request that came through a cluster */
+  readonly isConnector?: boolean;
 }
 
 /** One request with events, or one tick of the clock. */
