@@ -97,7 +97,7 @@ const bySource: Reading = async (name, text, schemas) => {
   return lines.messages(Buffer.from(text)).map((message) => {
     const result = eventLine(message, { connector: undefined, declared: undefined });
     if (!('line' in result)) return undefined;
-    const reading = requests.read(Buffer.from(result.line).toString(), 'ndjson', { isFromSource: true });
+    const reading = requests.read(Buffer.from(result.line).toString(), 'ndjson', { isFromSource: true, schemas });
     const [entry] = 'entries' in reading ? reading.entries : [];
     return entry === undefined || isProblem(entry) ? undefined : eventOf(entry, 0);
   });
@@ -134,6 +134,9 @@ stream X = V.emit()`;
     ['values.csv', 'event_type,list,map\nR,"[1,2]","{""k"":1}"\nR,,\n', '0 R {"list":[1,2],"map":{"k":1}}', '0 R {"list":null,"map":null}'],
     ['types.csv', 'event_type,id,n\nV,7,x\nR,7,8\n', '0 V {"id":"7","n":"x"}', '0 R {"id":7,"n":8}'],
     ['flat.jsonl', '{"event_type":"V","id":"a","timestamp":"2026-01-31T10:00:00Z"}\n', `${at10} V {"id":"a"}`],
+    ['nanoseconds.jsonl', '{"event_type":"V","at":1769853600000000000}\n', `${at10} V {"at":${at10}}`],
+    ['nanoseconds.csv', 'event_type,at\nV,1769853600000000000\nO,1769853600000000000\n', `${at10} V {"at":${at10}}`, 'none'],
+    ['nanoseconds.evt', '@5s V { at: 1769853600000000000 }\n', `${at10} V {"at":${at10}}`],
     ['seconds.jsonl', '{"event_type":"V","id":"a","timestamp":1769853600}\n', `${at10} V {"id":"a"}`],
     ['data.jsonl', '{"type":"O","data":{"@timestamp":1769853600},"x":1}\n', `${at10} O {"@timestamp":1769853600}`],
   ];

@@ -44,7 +44,7 @@ const whole = mostly(oneOf('1', '-3', '0', '99', '123456'), oneOf('1.0', '900719
 const bool = mostly(oneOf('true', 'false'), oneOf('tru', '1', 'null'));
 const moment = mostly(
   oneOf('"2026-01-31T10:00:00Z"', '1767225600250', '"2026-01-31T10:00:01.250Z"'),
-  oneOf('"soon"', '5', 'null', '-1', '1e99'),
+  oneOf('"soon"', '5', 'null', '-1', '1e99', '1767225600250000000'),
 );
 const stated = mostly(
   oneOf('', '1767225600250', '1767225603', '"2026-01-01T00:00:07Z"'),

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { EventSchemas } from '../../../shared/events/schema.ts';
+import { INT, TIMESTAMP } from '../../../shared/language/plan/types.ts';
 import { countEvents, countEventsExactly } from '../../../worker/runtime/pipelines/event-count.ts';
 import { isProblem, type RequestEntry, RequestReader } from '../../../worker/runtime/requests/request-reader.ts';
 import type { InjectFormat } from '../../../worker/runtime/service.ts';
@@ -57,6 +59,31 @@ describe('the reader of requests', () => {
     expect(reading).toEqual({
       entries: [{ field: 'timestamp', message: 'expected a number since the epoch or RFC 3339 text, found a bool' }],
     });
+  });
+
+  it('takes nanoseconds in a field that is declared as a timestamp, and in no other', () => {
+    const fields = [
+      { name: 'at', type: TIMESTAMP, optional: false },
+      { name: 'id', type: INT, optional: true },
+    ];
+    const options = { schemas: new EventSchemas([{ name: 'A', fields }]) };
+    const found = (text: string, format: InjectFormat): unknown => {
+      const reading = reader.read(text, format, options);
+      return 'entries' in reading && reading.entries.map((entry) => (isProblem(entry) ? entry.field : entry.fields.get('at')));
+    };
+    const forms: readonly (readonly [InjectFormat, (type: string, field: string) => string])[] = [
+      ['event', (type, field) => `{"fields":{"${field}":1769853600000000000},"event_type":"${type}"}`],
+      ['batch', (type, field) => `{"events":[{"event_type":"${type}","fields":{"${field}":1769853600000000000}}]}`],
+      ['ndjson', (type, field) => `{"data":{"${field}":1769853600000000000},"type":"${type}"}`],
+      ['flat', (type, field) => `{"event_type":"${type}","${field}":1769853600000000000}`],
+    ];
+    for (const [format, textOf] of forms) {
+      expect([textOf('A', 'at'), textOf('A', 'id'), textOf('B', 'at')].map((text) => found(text, format))).toEqual([
+        [1_769_853_600_000_000_000],
+        ['id'],
+        ['at'],
+      ]);
+    }
   });
 
   it('refuses null as a timestamp, but in a line as files have them', () => {

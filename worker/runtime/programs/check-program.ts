@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
+import { EventSchemas } from '../../../shared/events/schema.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { type CheckResult, check } from '../../../shared/language/checker/check.ts';
@@ -52,7 +53,7 @@ function checkAndStart({ program, folder, streamsMax }: CheckRequest): CheckRepl
 function requireStart(plan: Plan): void {
   const unanswered: Answered = { result: { status: 'timeout' }, latencyMs: null };
   const engine = createEngine(plan, { output: () => undefined, score: () => unanswered });
-  new PlainBodies(engine.entries, new RequestReader());
+  new PlainBodies(engine.entries, new RequestReader(), new EventSchemas(plan.events));
 }
 
 function isStackOverflow(error: unknown): error is RangeError {

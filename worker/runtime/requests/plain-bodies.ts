@@ -2,6 +2,7 @@ import { InvariantError } from '../../../shared/errors/error.ts';
 import type { InputEvent, InputSource } from '../../../shared/events/event.ts';
 import { asciiDecoder } from '../../../shared/events/reading/ascii-decoder.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
+import type { EventSchemas } from '../../../shared/events/schema.ts';
 import type { EventEntries } from '../../engine/fusion/event-entry.ts';
 import { bytesOf } from '../../engine/reading/literal.ts';
 import { PlainEventReader } from '../../engine/reading/plain-event-reader.ts';
@@ -38,6 +39,7 @@ export interface BodyOrigin {
  */
 export class PlainBodies {
   readonly #general: RequestReader;
+  readonly #schemas: EventSchemas;
   readonly #isOf: EventEntries['isOf'];
   readonly #form: BodyForm = { isLines: false, isFromSource: false };
   readonly #reader: PlainEventReader;
@@ -57,8 +59,9 @@ export class PlainBodies {
   #mayEnter: readonly boolean[] | null = null;
   #pause = 0;
 
-  constructor(entries: EventEntries, general: RequestReader) {
+  constructor(entries: EventEntries, general: RequestReader, schemas: EventSchemas) {
     this.#general = general;
+    this.#schemas = schemas;
     this.#isOf = entries.isOf;
     this.#reader = new PlainEventReader(entries, {
       envelope: (state, plainTimes) => new RequestEnvelope(this.#form, state, plainTimes),
@@ -225,7 +228,7 @@ export class PlainBodies {
   #readGenerally(start: number, end: number): RequestEntry | undefined {
     const text = Buffer.from(this.#bytes.buffer, start, end - start).toString('utf8');
     const { isLines, isFromSource } = this.#form;
-    const reading = this.#general.read(text, isLines ? 'ndjson' : 'event', { isFromSource });
+    const reading = this.#general.read(text, isLines ? 'ndjson' : 'event', { isFromSource, schemas: this.#schemas });
     return 'unreadable' in reading ? undefined : reading.entries[0];
   }
 

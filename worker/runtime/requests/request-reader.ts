@@ -3,7 +3,8 @@ import { readEventTime, readMilliseconds } from '../../../shared/events/event-ti
 import * as is from '../../../shared/events/reading/characters.ts';
 import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
 import { printPath, UnreadableText } from '../../../shared/events/reading/scan-problem.ts';
-import { TimeFields } from '../../../shared/events/reading/time-fields.ts';
+import { TimeFields, type TimeFieldsOptions } from '../../../shared/events/reading/time-fields.ts';
+import type { EventSchemas } from '../../../shared/events/schema.ts';
 import { unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
 import type { InjectFormat } from '../service.ts';
@@ -49,6 +50,8 @@ export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: numb
 export interface RequestReadingOptions {
   /** Name of the field that says when an event happened, before anything else does. */
   readonly timeField?: string | undefined;
+  /** Declared types: a whole number too large to be exact, as nanoseconds are, may stand where they have a time. @default nothing is declared */
+  readonly schemas?: EventSchemas | undefined;
   /** What a source has read: a number that it states as a time has the unit of its size, as in a file. */
   readonly isFromSource?: boolean | undefined;
 }
@@ -57,8 +60,8 @@ export interface RequestReadingOptions {
 export class RequestReader {
   readonly #scanner = new RequestScanner();
 
-  read(text: string, format: InjectFormat, { timeField, isFromSource = false }: RequestReadingOptions = {}): RequestReading {
-    this.#scanner.timeField = timeField;
+  read(text: string, format: InjectFormat, { timeField, schemas, isFromSource = false }: RequestReadingOptions = {}): RequestReading {
+    this.#scanner.expect({ timeField, schemas });
     this.#scanner.isInMilliseconds = format !== 'flat' && !isFromSource;
     if (format === 'ndjson') return { entries: this.#lines(text) };
     try {
@@ -119,11 +122,13 @@ class RequestScanner extends JsonScanner {
   /** Whether the number of a time that is stated is in milliseconds however small it is. */
   isInMilliseconds = true;
   #timeField: string | undefined;
+  #schemas: EventSchemas | undefined;
 
-  set timeField(name: string | undefined) {
-    if (name === this.#timeField) return;
-    this.#timeField = name;
-    this.times = new TimeFields({ timeField: name });
+  expect({ timeField, schemas }: TimeFieldsOptions): void {
+    if (timeField === this.#timeField && schemas === this.#schemas) return;
+    this.#timeField = timeField;
+    this.#schemas = schemas;
+    this.times = new TimeFields({ timeField, schemas });
   }
 
   /** A body that is one event. */
@@ -221,10 +226,10 @@ class RequestScanner extends JsonScanner {
   }
 
   private finish(shape: Shape): RequestEntry {
-    const problem = this.problemUnless((field) => this.times.has('', field));
-    if (problem !== undefined) return { field: printPath(problem.path), message: problem.message };
     const { type } = this;
     const named = type ?? (shape !== 'fields' ? this.flatType() : null);
+    const problem = this.problemUnless((field) => this.times.has(typeof named === 'string' ? named : '', field));
+    if (problem !== undefined) return { field: printPath(problem.path), message: problem.message };
     if (typeof named !== 'string' || named === '')
       return { field: 'event_type', message: `expected the name of the event type, found ${shown(named)}` };
     const fields = this.fieldsOf(shape);

@@ -248,7 +248,11 @@ class RecordJob {
       this.#entries = null;
       this.#count = this.#engine.bodies.count;
     } else {
-      const reading = reader.read(textOf(body), format ?? 'ndjson', { timeField: timeField ?? undefined, isFromSource });
+      const reading = reader.read(textOf(body), format ?? 'ndjson', {
+        timeField: timeField ?? undefined,
+        schemas: this.#engine.schemas,
+        isFromSource,
+      });
       if ('unreadable' in reading) this.#outcome.unreadable = reading.unreadable;
       else this.#entries = reading.entries;
       this.#count = this.#entries?.length ?? 0;
