@@ -328,6 +328,36 @@ describe('events from outside', () => {
     expect(batch.body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
   });
 
+  it('come as lines of an event file that are read by what the pipeline declares to which they go', async () => {
+    await start(1);
+    const declared = (fields: string) => `event P: ${fields}\nstream S = P.emit()`;
+    const pipelines = [
+      { name: 'a', source: declared('other: str') },
+      { name: 'b', source: declared('a: str, n: int, at: timestamp?') },
+      { name: 'c', source: `${declared('no: int')}\nevent Q: q: int` },
+    ];
+    const routes = ['b', 'c'].map((name) => ({ from_pipeline: '_external', to_pipeline: name, event_types: [name === 'b' ? 'P' : 'Q'] }));
+    await deploy({ pipelines, routes });
+    const at = '2026-01-31T10:00:00Z';
+    const text = `@5s P("x", 2)\n@6s P { at: "${at}" }\nP("y", 3, null, 4)\n@7s {"event_type":"P","data":{},"timestamp":1769853600}\n@8s Q(1)\n`;
+    const before = Date.now();
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events_text: text });
+    const error = 'line 3: found 4 values, expected at most 3: P has a, n, at';
+    expect(batch.body).toMatchObject({ accepted: 4, rejected: 1, errors: [{ index: 2, code: 'invalid_event', error }] });
+    const { taken } = workerNamed('w1');
+    expect(taken).toHaveLength(4);
+    expect(taken).toEqual(
+      expect.arrayContaining([
+        { event_type: 'P', fields: { a: 'x', n: 2 }, timestamp: expect.any(Number) },
+        { event_type: 'P', fields: { at } },
+        { event_type: 'P', fields: {}, timestamp: 1_769_853_600_000 },
+        { event_type: 'Q', fields: { q: 1 }, timestamp: expect.any(Number) },
+      ]),
+    );
+    const first = taken.find((event) => (event as { fields: { a?: string } }).fields.a === 'x') as { readonly timestamp: number };
+    expect(first.timestamp).toBeGreaterThanOrEqual(before + 5_000);
+  });
+
   it('may have members beside those of an event, as on a server', async () => {
     await start(1);
     await deploy();

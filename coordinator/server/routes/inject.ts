@@ -4,6 +4,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { elementsIn, membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
+import { EventSchemas } from '../../../shared/events/schema.ts';
 import { fieldsText } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { describe } from '../../../shared/http/schema-problem.ts';
@@ -25,11 +26,13 @@ import {
   refusalOf,
 } from '../../ingress/injection.ts';
 import { bounds } from '../../state/bounds.ts';
-import { requireGroup } from '../../state/queries.ts';
+import { connectorsOf, requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterRoute } from '../cluster-route.ts';
+import { GroupDeclarations } from '../group-declarations.ts';
 import { groupPath } from './groups.ts';
 import { leaderErrors } from './leader-errors.ts';
+import type { ValidateProgram } from './programs.ts';
 
 const tag = 'events';
 const errors: readonly ErrorCode[] = [
@@ -39,9 +42,18 @@ const errors: readonly ErrorCode[] = [
 ];
 const isEvent = Compile(eventSchema);
 
+export interface InjectRoutesOptions {
+  readonly requests: ClusterRequests;
+  readonly injection: Injection;
+  readonly validate: ValidateProgram;
+  /** Epoch ms. */
+  readonly clock: () => number;
+}
+
 /** Events from outside for the pipelines of a group. What is acknowledged is agreed on, and survives every worker. */
-export function injectRoutes(requests: ClusterRequests, injection: Injection, clock: () => number): readonly ClusterRoute[] {
+export function injectRoutes({ requests, injection, validate, clock }: InjectRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
+  const declarations = new GroupDeclarations(validate);
   return [
     clusterRoute({
       method: 'POST',
@@ -76,13 +88,18 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection, cl
       sharedBy: 'id',
       bytes: { contentTypes: ['application/json'], bytesMax: limits.batchBodyBytesMax, schema: groupBatchSchema },
       success: { 200: groupBatchInjectedSchema },
-      errors,
+      errors: [...errors, 'quota_exceeded'],
       idempotency: 'handler',
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const beganMs = performance.now();
-          const batch = { unread: unreadIn(call.body), read: () => batchIn(call.body, clock) };
-          const taken = await injection.take(requireGroup(group.state, call.params.id), batch, id);
+          const into = requireGroup(group.state, call.params.id);
+          const lines = linesIn(call.body);
+          const [connectors, { signal }] = [connectorsOf(group.state), call];
+          const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));
+          const read = (): ReadEvents =>
+            lines ? { ...eventsIn(lines.text, clock(), schemas), pipeline: lines.pipeline } : batchIn(call.body);
+          const taken = await injection.take(into, { unread: unreadIn(call.body), read }, id);
           const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
           const tookUs = Math.round((performance.now() - beganMs) * 1_000);
@@ -138,16 +155,32 @@ function pipelineIn({ pipeline }: { readonly pipeline?: unknown }): string | und
   throw new CepError('validation_error', 'pipeline: expected a text');
 }
 
+/**
+ * The lines of an event file in a batch; undefined where it has none, and is read as one of events.
+ * @throws CepError `invalid_json`, `validation_error`
+ */
+function linesIn(bytes: Buffer): { readonly text: string; readonly pipeline: string | undefined } | undefined {
+  // Escapes are of no use in this name, and batches of events need not be read twice.
+  if (!bytes.includes('"events_text"')) return undefined;
+  const { events, events_text: text, pipeline } = membersOf(textOf(bytes));
+  if (typeof text !== 'string') return undefined;
+  if (events !== undefined) throw new CepError('validation_error', 'found both events and events_text, expected one of them');
+  return { text, pipeline: pipelineIn({ pipeline }) };
+}
+
+function membersOf(body: string): { readonly events?: unknown; readonly events_text?: unknown; readonly pipeline?: unknown } {
+  const value = parsed(body);
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
-function batchIn(bytes: Buffer, clock: () => number): ReadEvents {
+function batchIn(bytes: Buffer): ReadEvents {
   const body = textOf(bytes);
-  const value = parsed(body) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
-  const { events, events_text: lines, ...rest } = typeof value === 'object' && value !== null ? value : {};
+  const { events, events_text: lines, ...rest } = membersOf(body);
   const pipeline = pipelineIn(rest);
   if (events !== undefined && lines !== undefined) {
     throw new CepError('validation_error', 'found both events and events_text, expected one of them');
   }
-  if (typeof lines === 'string') return { ...eventsIn(lines, clock()), pipeline };
   if (!Array.isArray(events))
     throw new CepError('validation_error', 'expected a list of events, or events_text with the lines of an .evt file');
   const kept: InjectedEvent[] = [];
@@ -184,9 +217,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms. What cannot be read is a problem. */
-function eventsIn(lines: string, baseMs: number): ReadEvents {
-  const reader = evtReader();
+/** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms, where an event says no time. What cannot be read is a problem. */
+function eventsIn(lines: string, baseMs: number, schemas = new EventSchemas([])): ReadEvents {
+  const reader = evtReader({ schemas });
   const events: InjectedEvent[] = [];
   const texts: string[] = [];
   const indexes: number[] = [];
@@ -194,7 +227,10 @@ function eventsIn(lines: string, baseMs: number): ReadEvents {
   for (const [index, result] of [...reader.write(Buffer.from(lines)), ...reader.end()].entries()) {
     if (result.kind === 'event') {
       const { type, fields, timestamp, fallbackTime } = result.event;
-      const text = `{"event_type":${JSON.stringify(type)},"fields":${fieldsText(fields)},"timestamp":${timestamp ?? baseMs + fallbackTime}}`;
+      const offset = schemas.ownTime(type, fields) === undefined ? baseMs + fallbackTime : undefined;
+      const time = timestamp ?? offset;
+      const stated = time === undefined ? '' : `,"timestamp":${time}`;
+      const text = `{"event_type":${JSON.stringify(type)},"fields":${fieldsText(fields)}${stated}}`;
       events.push(JSON.parse(text) as InjectedEvent);
       texts.push(text);
       indexes.push(index);

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
-import { EventSchemas } from '../../../shared/events/schema.ts';
+import { type EventDeclaration, EventSchemas } from '../../../shared/events/schema.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { type CheckResult, check } from '../../../shared/language/checker/check.ts';
@@ -42,11 +42,18 @@ function checkAndStart({ program, folder, streamsMax }: CheckRequest): CheckRepl
   const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, place));
   const outside = result.plan === null ? [] : modelsOutside(result.plan, place);
   if (result.plan === null || outside.length > 0)
-    return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null, connectorPlaces: {} };
+    return {
+      diagnostics: [...outside, ...diagnostics],
+      statements: result.statements,
+      program: null,
+      connectorPlaces: {},
+      declarations: [],
+    };
   if (result.plan.streams.length <= streamsMax) requireStart(result.plan);
   const text: ProgramText = { source, files: imports.files, ...(path === undefined ? {} : { path }) };
   const connectorPlaces = Object.fromEntries(result.plan.connectors.map(({ name, origin }) => [name, placeOf(origin, place)]));
-  return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) }, connectorPlaces };
+  const [summary, declarations] = [summaryOf(result.plan), declarationsOf(result.plan)];
+  return { diagnostics, statements: result.statements, program: { text, summary }, connectorPlaces, declarations };
 }
 
 /** Everything that is done before the first event: constants, generated code, readers. @throws CepError */
@@ -146,7 +153,7 @@ export function summaryOf(plan: Plan): ProgramSummary {
             {
               ...{ id, connector, parameters: storedParameters(parameters), eventTypes },
               ...fieldsOf(plan, eventTypes),
-              ...declarationsOf(plan, connector),
+              ...(isFile(plan, connector) && { declarations: declarationsOf(plan) }),
             },
           ],
     ),
@@ -165,10 +172,13 @@ function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, '
   return { textFields, declaredFields: [...new Set(fields)] };
 }
 
-/** Messages name their fields and types; files may leave that to what is declared. */
-function declarationsOf({ events, connectors }: Plan, connector: string): Pick<SourceUse, 'declarations'> {
-  if (findConnector(connectors.find(({ name }) => name === connector)?.type ?? '')?.name !== 'file') return {};
-  return { declarations: events.map(({ name, fields }) => ({ name, fields })) };
+/** Files may leave the names and types of fields to what is declared; other messages say them. */
+function isFile({ connectors }: Plan, connector: string): boolean {
+  return findConnector(connectors.find(({ name }) => name === connector)?.type ?? '')?.name === 'file';
+}
+
+function declarationsOf({ events }: Plan): readonly EventDeclaration[] {
+  return events.map(({ name, fields }) => ({ name, fields }));
 }
 
 function storedParameters(parameters: ReadonlyMap<string, Value>): ProgramConnector['parameters'] {

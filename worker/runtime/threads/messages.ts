@@ -1,4 +1,5 @@
 import type { InputSource } from '../../../shared/events/event.ts';
+import type { EventDeclaration } from '../../../shared/events/schema.ts';
 import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { KnownSend } from '../../connectors/registry.ts';
@@ -60,6 +61,8 @@ export interface CheckReply {
   readonly program: { readonly text: ProgramText; readonly summary: ProgramSummary } | null;
   /** Where its connectors are declared, by name. */
   readonly connectorPlaces: Readonly<Record<string, DiagnosticPlace>>;
+  /** The event types that it declares; none when it cannot run. */
+  readonly declarations: readonly EventDeclaration[];
 }
 
 interface CallBase<K extends string> {
