@@ -138,6 +138,21 @@ stream X = V.emit()`;
     ['nanoseconds.csv', 'event_type,at\nV,1769853600000000000\nO,1769853600000000000\n', `${at10} V {"at":${at10}}`, 'none'],
     ['nanoseconds.evt', '@5s V { at: 1769853600000000000 }\n', `${at10} V {"at":${at10}}`],
     ['seconds.jsonl', '{"event_type":"V","id":"a","timestamp":1769853600}\n', `${at10} V {"id":"a"}`],
+    ['fields.jsonl', '{"event_type":"V","id":"V1","fields":{"q":1}}\n', '0 V {"id":"V1","fields":{"q":1}}'],
+    [
+      'fields-beside.jsonl',
+      '{"type":"O","fields":{"q":1.50},"@timestamp":1769853600,"n":1}\n{"event_type":"O","type":"t","fields":{},"timestamp":1769853600}\n',
+      `${at10} O {"fields":{"q":1.5},"@timestamp":1769853600,"n":1}`,
+      `${at10} O {"type":"t","fields":{}}`,
+    ],
+    ['fields-and-data.jsonl', '{"event_type":"O","fields":{"q":1},"data":{"a":1}}\n', '0 O {"a":1}'],
+    [
+      'fields-list.jsonl',
+      '{"event_type":"O","fields":[1]}\n{"event_type":"O","a":{"fields":{}}}\n',
+      '0 O {"fields":[1]}',
+      '0 O {"a":{"fields":{}}}',
+    ],
+    ['fields-wrong.jsonl', '{"event_type":"O","fields":{"q":1}\n', 'none'],
     ['data.jsonl', '{"type":"O","data":{"@timestamp":1769853600},"x":1}\n', `${at10} O {"@timestamp":1769853600}`],
   ];
   it.each(tables)('%s', async (name, text, ...events) => {

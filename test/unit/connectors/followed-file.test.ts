@@ -237,6 +237,14 @@ describe('a followed file', () => {
     expect(numbers(second)).toEqual(upTo(40).slice(20));
   });
 
+  it('leaves fields of JSON lines as they are, but that a field called `fields` stays one', async () => {
+    const usual = '{"n": 1.0, "type": "A"}';
+    write('a.jsonl', `${usual}\n{"n":12345678901234567890.0,"fields":{"q":[1.0]}}\n`);
+    const reading = read('a.jsonl', { follows: false });
+    await reading.until(() => reading.isEnded);
+    expect(reading.texts).toEqual([usual, '{"data":{"n":12345678901234567890.0,"fields":{"q":[1.0]}}}']);
+  });
+
   it('reads .evt with its offsets, and what has none is of its arrival', async () => {
     write('a.evt', '# comment\n@100 A { n: 0 }\nA { n: 1 }\n');
     write('b.evt', 'A { n: 0 }\nnonsense\n');

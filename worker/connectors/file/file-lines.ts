@@ -6,6 +6,7 @@ import type { MovableReader, ReadResult } from '../../../shared/events/reading/r
 import { EventSchemas } from '../../../shared/events/schema.ts';
 import { jsonLine } from '../../../shared/events/writer.ts';
 import type { SourceMessage } from '../connector.ts';
+import { mayHaveFields, withoutFields } from './fields-member.ts';
 
 /** How a file holds its events. */
 export type FileFormat = 'evt' | 'jsonl' | 'csv';
@@ -94,7 +95,8 @@ class JsonLines implements FileLines {
   }
 
   messages(bytes: Buffer): SourceMessage[] {
-    return linesOf(bytes).flatMap((line) => (isBlank(line) ? [] : [{ bytes: line }]));
+    const asTheyAre = !mayHaveFields(bytes);
+    return linesOf(bytes).flatMap((line) => (isBlank(line) ? [] : [{ bytes: asTheyAre ? line : withoutFields(line) }]));
   }
 }
 
