@@ -362,9 +362,24 @@ describe('events from outside', () => {
     await start(1);
     await deploy();
     const event = { event_type: 'Login', fields: { user: 'ada' }, colour: 'red' };
-    expect(await coordinator.post(`${groupsPath}/fraud/inject`, event)).toMatchObject({ status: 200, body: { accepted: true } });
-    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events: [event, event] });
-    expect(batch.body).toMatchObject({ accepted: 2, rejected: 0 });
+    const inject = (body: object) => coordinator.post(`${groupsPath}/fraud/inject`, body);
+    const batch = (body: object) => coordinator.post(`${groupsPath}/fraud/inject-batch`, body);
+    const unknown = (events: number) => [{ member: 'colour', events }];
+    expect(await inject({ ...event, pipeline: 'p' })).toMatchObject({ status: 200, body: { accepted: true, unknown_members: unknown(1) } });
+    const meant = { ...event, colour: undefined, timestmap: 5, id: 'a' };
+    expect((await batch({ events: [event, event, meant] })).body).toMatchObject({
+      ...{ accepted: 3, rejected: 0 },
+      unknown_members: [...unknown(2), { member: 'timestmap', events: 1, did_you_mean: 'timestamp' }],
+    });
+    const line = JSON.stringify({ event_type: 'Login', data: event.fields, colour: 'red' });
+    expect((await batch({ events_text: `${line}\n` })).body).toMatchObject({ accepted: 1, unknown_members: unknown(1) });
+    for (const usual of [
+      { ...event, colour: undefined },
+      { ...event, colour: undefined, timestamp: 5, id: 'a' },
+    ]) {
+      expect((await inject(usual)).body).not.toHaveProperty('unknown_members');
+      expect((await batch({ events: [usual] })).body).not.toHaveProperty('unknown_members');
+    }
   });
 
   it('that their worker does not take are refused, and hold up nothing that comes with them', async () => {

@@ -5,6 +5,7 @@ import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { elementsIn, membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
+import { countUnknown, meantMember, unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { fieldsText } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { describe } from '../../../shared/http/schema-problem.ts';
@@ -70,12 +71,14 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const { pipeline, event, text } = eventIn(call.body);
+          const unknown = new Map<string, number>();
+          countIn(unknown, event, 'pipeline');
           const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [], texts: () => [text] });
           const taken = await injection.take(requireGroup(group.state, call.params.id), { pipeline, read }, id);
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const facts = { routed_to: taken.routedTo, worker_id: taken.workerId ?? null, accepted: true };
-          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}${unknownText(unknown)}}`);
         }),
     }),
     clusterRoute({
@@ -97,13 +100,16 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
           const lines = linesIn(call.body);
           const [connectors, { signal }] = [connectorsOf(group.state), call];
           const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));
+          const unknown = new Map<string, number>();
           const read = (): ReadEvents =>
-            lines ? { ...eventsIn(lines.text, clock(), schemas), pipeline: lines.pipeline } : batchIn(call.body);
+            lines
+              ? { ...eventsIn(lines.text, { baseMs: clock(), schemas, unknown }), pipeline: lines.pipeline }
+              : batchIn(call.body, unknown);
           const taken = await injection.take(into, { unread: unreadIn(call.body), read }, id);
           const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
           const tookUs = Math.round((performance.now() - beganMs) * 1_000);
-          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)},"processing_time_us":${tookUs}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)},"processing_time_us":${tookUs}${unknownText(unknown)}}`);
         }),
     }),
   ];
@@ -111,6 +117,28 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
 
 function outputsIn({ outputs, outputsOmitted }: InjectionResult): string {
   return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}`;
+}
+
+const usualMembers: ReadonlySet<string> = new Set(Object.keys(eventSchema.properties));
+
+/** Members of an event that mean nothing. Of a batch that is not read there are none. */
+function countIn(unknown: Map<string, number>, event: InjectedEvent, ...read: readonly string[]): void {
+  const beside = Object.keys(event).filter((name) => !usualMembers.has(name) && !read.includes(name));
+  if (beside.length > 0) countAll(unknown, unknownMembers(new Map(beside.map((one) => [one, null])), undefined));
+}
+
+function countAll(unknown: Map<string, number>, names: readonly string[]): void {
+  for (const name of names) if (name.length <= limits.countedNameCharsMax) countUnknown(unknown, name);
+}
+
+function unknownText(unknown: ReadonlyMap<string, number>): string {
+  if (unknown.size === 0) return '';
+  const members = Array.from(unknown, ([member, events]) => {
+    const meant = meantMember(member);
+    return { member, events, ...(meant !== null && { did_you_mean: meant }) };
+  });
+  members.sort((one, other) => other.events - one.events);
+  return `,"unknown_members":${JSON.stringify(members)}`;
 }
 
 /** The JSON of an object, to which members can be added. */
@@ -174,7 +202,7 @@ function membersOf(body: string): { readonly events?: unknown; readonly events_t
 }
 
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
-function batchIn(bytes: Buffer): ReadEvents {
+function batchIn(bytes: Buffer, unknown: Map<string, number>): ReadEvents {
   const body = textOf(bytes);
   const { events, events_text: lines, ...rest } = membersOf(body);
   const pipeline = pipelineIn(rest);
@@ -189,6 +217,7 @@ function batchIn(bytes: Buffer): ReadEvents {
   for (const [index, event] of events.entries()) {
     if (isEvent.Check(event)) {
       kept.push(event);
+      countIn(unknown, event);
       indexes.push(index);
     } else problems.push({ index, ...wrongEvent(event) });
   }
@@ -217,8 +246,14 @@ function parsed(text: string): unknown {
   }
 }
 
+interface LinesOptions {
+  readonly baseMs: number;
+  readonly schemas: EventSchemas | undefined;
+  readonly unknown: Map<string, number>;
+}
+
 /** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms, where an event says no time. What cannot be read is a problem. */
-function eventsIn(lines: string, baseMs: number, schemas = new EventSchemas([])): ReadEvents {
+function eventsIn(lines: string, { baseMs, schemas = new EventSchemas([]), unknown }: LinesOptions): ReadEvents {
   const reader = evtReader({ schemas });
   const events: InjectedEvent[] = [];
   const texts: string[] = [];
@@ -227,6 +262,7 @@ function eventsIn(lines: string, baseMs: number, schemas = new EventSchemas([]))
   for (const [index, result] of [...reader.write(Buffer.from(lines)), ...reader.end()].entries()) {
     if (result.kind === 'event') {
       const { type, fields, timestamp, fallbackTime } = result.event;
+      countAll(unknown, result.unknownMembers ?? []);
       const offset = schemas.ownTime(type, fields) === undefined ? baseMs + fallbackTime : undefined;
       const time = timestamp ?? offset;
       const stated = time === undefined ? '' : `,"timestamp":${time}`;
