@@ -1,9 +1,9 @@
 import { CepError } from '../../shared/errors/error.ts';
+import { CsvEvents, csvTypeColumn } from '../../shared/events/csv-events.ts';
 import { csvDelimiter, csvRecordEnd, csvStart, csvValues } from '../../shared/events/reading/csv-records.ts';
 import { unreadable } from '../../shared/events/reading/line-excerpt.ts';
 import type { UnreadableLine } from '../../shared/events/reading/read-result.ts';
 import { limits } from '../../shared/limits.ts';
-import { CsvEvents } from './csv-events.ts';
 import { type EventSourceOptions, sourceName } from './event-source.ts';
 
 export interface CsvLinesOptions extends Pick<EventSourceOptions, 'schemas' | 'eventType'> {
@@ -82,7 +82,9 @@ class CsvConversion {
     if (this.#events === undefined) {
       const wrong = problem ?? headerProblem(text);
       if (wrong !== undefined) throw new CepError('validation_error', `${place}: the header cannot be read: ${wrong}`);
-      this.#events = new CsvEvents(csvValues(raw, this.#delimiter ?? ','), { place, schemas, eventType });
+      const columns = csvValues(raw, this.#delimiter ?? ',').map((name) => name.trim());
+      requireHeader(columns, place, eventType);
+      this.#events = new CsvEvents(columns, { schemas, eventType });
       return '';
     }
     const event = problem === undefined ? this.#events.line(csvValues(raw, this.#delimiter ?? ',')) : { problem };
@@ -100,4 +102,17 @@ class CsvConversion {
 function headerProblem(header: string): string | undefined {
   if (header.includes('\0')) return 'found UTF-16, expected UTF-8';
   return header.includes('\r') ? 'found lines that end with a carriage return alone, expected line feeds' : undefined;
+}
+
+/** @throws CepError `validation_error` when no type can be had, or a column has no name or that of another */
+function requireHeader(columns: readonly string[], place: string, eventType: string | undefined): void {
+  const twice = columns.find((name, index) => name === '' || columns.indexOf(name) !== index);
+  if (twice !== undefined) throw headerError(place, twice === '' ? 'a column has no name' : `two columns are called '${twice}'`);
+  if (eventType === undefined && csvTypeColumn(columns) < 0) {
+    throw headerError(place, "no column says the type of an event: expected one called 'event_type'", 'or name it: --event-type NAME');
+  }
+}
+
+function headerError(place: string, problem: string, hint?: string): CepError {
+  return new CepError('validation_error', `${place}: ${problem}`, hint === undefined ? {} : { hint });
 }

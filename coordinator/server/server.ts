@@ -142,7 +142,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
     ...raftRoutes({ requests, isGroup, memberUrl, checkpoints }),
     ...workerRoutes({ requests, controller, heartbeats, coordinators, ...workers }),
     ...groupRoutes({ requests, controller, validate }),
-    ...injectRoutes(requests, injection, clock),
+    ...injectRoutes({ requests, injection, validate, clock }),
     ...migrationRoutes(requests, controller),
     ...overviewRoutes({ requests, controller, journal, scaling: policy }),
     ...checkpointRoutes(requests, checkpoints),

@@ -58,6 +58,8 @@ function indexPage(): string {
         'more than 64 MiB is a dead letter with (the first 64 KiB of) its bytes, and what follows is read. A connection to a broker or a ' +
         'database over which more than 128 MiB come that are no whole message ends, and is made again. Requests to webhooks and answers to ' +
         'look-ups that are compressed are refused.',
+      'A message is an event in JSON: its fields stand side by side, under `data`, or under `fields` as in [requests](../server.md#events); the ' +
+        '[lines of a file](../event-files.md#jsonl) have no such `fields`. A `timestamp` beside them is its time.',
       'What a connector is sent goes in the order in which it was made. `kafka`, `nats`, `mqtt`, `redis` and the databases are sent batches of up ' +
         'to 500 while their circuit is closed, smaller ones when the other side takes none so large or does not say which message it refuses; ' +
         '`http` as many requests at a time as `concurrency` says. What of a batch was not taken is a batch again after a while, so it may ' +

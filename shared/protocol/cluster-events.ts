@@ -17,7 +17,12 @@ export const groupInjectedSchema = Type.Object({ routed_to: names, worker_id: wo
 export const groupBatchSchema = Type.Object(
   {
     events: Type.Optional(Type.Array(eventSchema)),
-    events_text: Type.Optional(Type.String({ description: 'Lines of an `.evt` file; offsets count from the time of the request.' })),
+    events_text: Type.Optional(
+      Type.String({
+        description:
+          'Lines of an `.evt` file, read by what the pipeline declares; offsets count from the time of the request, where an event says no time.',
+      }),
+    ),
     pipeline: Type.Optional(Type.String()),
   },
   strict,

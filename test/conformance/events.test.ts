@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { csvLines } from '../../cli/event-files/csv-lines.ts';
+import type { InputEvent } from '../../shared/events/event.ts';
 import { evtReader } from '../../shared/events/evt-reader.ts';
 import { jsonlReader } from '../../shared/events/jsonl-reader.ts';
 import { EventSchemas } from '../../shared/events/schema.ts';
 import { fieldsToJson } from '../../shared/events/text.ts';
+import { type FileFormat, fileLines, formatOf } from '../../worker/connectors/file/file-lines.ts';
+import { eventLine } from '../../worker/connectors/sources/event-line.ts';
+import { eventOf, isProblem, RequestReader } from '../../worker/runtime/requests/request-reader.ts';
 import { planOf } from '../scenarios/run-program.ts';
 import { reports, runs } from './conformance.ts';
 
@@ -67,6 +72,96 @@ describe('.jsonl', () => {
   ];
   it.each(lines)('%s', (_, text, ...events) => {
     expect(read(text, '', jsonlReader)).toEqual(events);
+  });
+});
+
+/** What an event file gives: its events as the engine has them, `none` where there is none. */
+type Reading = (name: string, text: string, schemas: EventSchemas) => Promise<readonly (InputEvent | undefined)[]>;
+
+const byCommandLine: Reading = async (name, text, schemas) => {
+  const parts: Uint8Array[] = [];
+  const none: undefined[] = [];
+  const options = { path: name, schemas, eventType: undefined, problem: () => void none.push(undefined) };
+  const bytes = (async function* () {
+    yield Buffer.from(text);
+  })();
+  for await (const part of name.endsWith('.csv') ? csvLines(bytes, options) : bytes) parts.push(part);
+  const reader = name.endsWith('.evt') ? evtReader({ schemas }) : jsonlReader({ schemas });
+  const results = [...reader.write(Buffer.concat(parts)), ...reader.end()];
+  return [...results.map((result) => (result.kind === 'event' ? result.event : undefined)), ...none];
+};
+
+const bySource: Reading = async (name, text, schemas) => {
+  const lines = fileLines({ format: formatOf(name) as FileFormat, timeField: undefined, schemas }, {});
+  const requests = new RequestReader();
+  return lines.messages(Buffer.from(text)).map((message) => {
+    const result = eventLine(message, { connector: undefined, declared: undefined });
+    if (!('line' in result)) return undefined;
+    const reading = requests.read(Buffer.from(result.line).toString(), 'ndjson', { isFromSource: true, schemas });
+    const [entry] = 'entries' in reading ? reading.entries : [];
+    return entry === undefined || isProblem(entry) ? undefined : eventOf(entry, 0);
+  });
+};
+
+/** An event file is the same through the command line and through `.from`. */
+describe('event files both ways', () => {
+  const program = `event V: id: str?, at: timestamp?
+event R: n: int?, ok: bool?, list: [int]?, map: {str: int}?
+event S extends R: n2: float?
+stream X = V.emit()`;
+  const schemas = new EventSchemas(planOf(program).events);
+  const at10 = '1769853600000';
+  const tables: readonly (readonly [name: string, text: string, ...events: string[]])[] = [
+    ['offset.evt', '@5s O { a: 1 }\nO { a: 2 }\n', '5000 O {"a":1}', '5000 O {"a":2}'],
+    ['own-time.evt', '@5s V { at: "2026-01-31T10:00:00Z" }\n', `${at10} V {"at":${at10}}`],
+    ['field-timestamp.evt', '@5s O { timestamp: "2026-01-31T10:00:00Z" }\n', `${at10} O {"timestamp":"2026-01-31T10:00:00Z"}`],
+    ['json.evt', '@5s {"event_type":"V","id":"a","timestamp":"2026-01-31T10:00:00Z"}\n', `${at10} V {"id":"a"}`],
+    ['json-at.evt', '@5s {"event_type":"O","data":{"@timestamp":1769853600}}\n', `${at10} O {"@timestamp":1769853600}`],
+    [
+      'positions.evt',
+      '@0 V("b", null)\nS(1, true, [1], {k: 2}, 1.5)\nV("c", null, 3)\n',
+      '0 V {"id":"b","at":null}',
+      '0 S {"n":1,"ok":true,"list":[1],"map":{"k":2},"n2":1.5}',
+      'none',
+    ],
+    [
+      'column-timestamp.csv',
+      `event_type,at,timestamp\nV,2026-01-31T10:00:00Z,1769853605\n`,
+      `${at10} V {"at":${at10},"timestamp":1769853605}`,
+    ],
+    ['seconds.csv', 'type,timestamp\nO,1769853600\n', `${at10} O {"timestamp":1769853600}`],
+    ['bool.csv', 'event_type,ok\nR,TRUE\nR,False\nO,TRUE\nR,yes\n', '0 R {"ok":true}', '0 R {"ok":false}', '0 O {"ok":"TRUE"}', 'none'],
+    ['values.csv', 'event_type,list,map\nR,"[1,2]","{""k"":1}"\nR,,\n', '0 R {"list":[1,2],"map":{"k":1}}', '0 R {"list":null,"map":null}'],
+    ['types.csv', 'event_type,id,n\nV,7,x\nR,7,8\n', '0 V {"id":"7","n":"x"}', '0 R {"id":7,"n":8}'],
+    ['flat.jsonl', '{"event_type":"V","id":"a","timestamp":"2026-01-31T10:00:00Z"}\n', `${at10} V {"id":"a"}`],
+    ['nanoseconds.jsonl', '{"event_type":"V","at":1769853600000000000}\n', `${at10} V {"at":${at10}}`],
+    ['nanoseconds.csv', 'event_type,at\nV,1769853600000000000\nO,1769853600000000000\n', `${at10} V {"at":${at10}}`, 'none'],
+    ['nanoseconds.evt', '@5s V { at: 1769853600000000000 }\n', `${at10} V {"at":${at10}}`],
+    ['seconds.jsonl', '{"event_type":"V","id":"a","timestamp":1769853600}\n', `${at10} V {"id":"a"}`],
+    ['fields.jsonl', '{"event_type":"V","id":"V1","fields":{"q":1}}\n', '0 V {"id":"V1","fields":{"q":1}}'],
+    [
+      'fields-beside.jsonl',
+      '{"type":"O","fields":{"q":1.50},"@timestamp":1769853600,"n":1}\n{"event_type":"O","type":"t","fields":{},"timestamp":1769853600}\n',
+      `${at10} O {"fields":{"q":1.5},"@timestamp":1769853600,"n":1}`,
+      `${at10} O {"type":"t","fields":{}}`,
+    ],
+    ['fields-and-data.jsonl', '{"event_type":"O","fields":{"q":1},"data":{"a":1}}\n', '0 O {"a":1}'],
+    [
+      'fields-list.jsonl',
+      '{"event_type":"O","fields":[1]}\n{"event_type":"O","a":{"fields":{}}}\n',
+      '0 O {"fields":[1]}',
+      '0 O {"a":{"fields":{}}}',
+    ],
+    ['fields-wrong.jsonl', '{"event_type":"O","fields":{"q":1}\n', 'none'],
+    ['data.jsonl', '{"type":"O","data":{"@timestamp":1769853600},"x":1}\n', `${at10} O {"@timestamp":1769853600}`],
+  ];
+  it.each(tables)('%s', async (name, text, ...events) => {
+    const admitted = (event: InputEvent | undefined): string => {
+      const admission = event && schemas.admit(event, { strict: false });
+      return event && admission?.status === 'valid' ? `${admission.time} ${event.type} ${fieldsToJson(admission.fields)}` : 'none';
+    };
+    expect((await byCommandLine(name, text, schemas)).map(admitted)).toEqual(events);
+    expect((await bySource(name, text, schemas)).map(admitted)).toEqual(events);
   });
 });
 

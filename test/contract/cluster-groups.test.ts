@@ -352,13 +352,58 @@ describe('events from outside', () => {
     expect(batch.body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
   });
 
+  it('come as lines of an event file that are read by what the pipeline declares to which they go', async () => {
+    await start(1);
+    const declared = (fields: string) => `event P: ${fields}\nstream S = P.emit()`;
+    const pipelines = [
+      { name: 'a', source: declared('other: str') },
+      { name: 'b', source: declared('a: str, n: int, at: timestamp?') },
+      { name: 'c', source: `${declared('no: int')}\nevent Q: q: int` },
+    ];
+    const routes = ['b', 'c'].map((name) => ({ from_pipeline: '_external', to_pipeline: name, event_types: [name === 'b' ? 'P' : 'Q'] }));
+    await deploy({ pipelines, routes });
+    const at = '2026-01-31T10:00:00Z';
+    const text = `@5s P("x", 2)\n@6s P { at: "${at}" }\nP("y", 3, null, 4)\n@7s {"event_type":"P","data":{},"timestamp":1769853600}\n@8s Q(1)\n`;
+    const before = Date.now();
+    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events_text: text });
+    const error = 'line 3: found 4 values, expected at most 3: P has a, n, at';
+    expect(batch.body).toMatchObject({ accepted: 4, rejected: 1, errors: [{ index: 2, code: 'invalid_event', error }] });
+    const { taken } = workerNamed('w1');
+    expect(taken).toHaveLength(4);
+    expect(taken).toEqual(
+      expect.arrayContaining([
+        { event_type: 'P', fields: { a: 'x', n: 2 }, timestamp: expect.any(Number) },
+        { event_type: 'P', fields: { at } },
+        { event_type: 'P', fields: {}, timestamp: 1_769_853_600_000 },
+        { event_type: 'Q', fields: { q: 1 }, timestamp: expect.any(Number) },
+      ]),
+    );
+    const first = taken.find((event) => (event as { fields: { a?: string } }).fields.a === 'x') as { readonly timestamp: number };
+    expect(first.timestamp).toBeGreaterThanOrEqual(before + 5_000);
+  });
+
   it('may have members beside those of an event, as on a server', async () => {
     await start(1);
     await deploy();
     const event = { event_type: 'Login', fields: { user: 'ada' }, colour: 'red' };
-    expect(await coordinator.post(`${groupsPath}/fraud/inject`, event)).toMatchObject({ status: 200, body: { accepted: true } });
-    const batch = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events: [event, event] });
-    expect(batch.body).toMatchObject({ accepted: 2, rejected: 0 });
+    const inject = (body: object) => coordinator.post(`${groupsPath}/fraud/inject`, body);
+    const batch = (body: object) => coordinator.post(`${groupsPath}/fraud/inject-batch`, body);
+    const unknown = (events: number) => [{ member: 'colour', events }];
+    expect(await inject({ ...event, pipeline: 'p' })).toMatchObject({ status: 200, body: { accepted: true, unknown_members: unknown(1) } });
+    const meant = { ...event, colour: undefined, timestmap: 5, id: 'a' };
+    expect((await batch({ events: [event, event, meant] })).body).toMatchObject({
+      ...{ accepted: 3, rejected: 0 },
+      unknown_members: [...unknown(2), { member: 'timestmap', events: 1, did_you_mean: 'timestamp' }],
+    });
+    const line = JSON.stringify({ event_type: 'Login', data: event.fields, colour: 'red' });
+    expect((await batch({ events_text: `${line}\n` })).body).toMatchObject({ accepted: 1, unknown_members: unknown(1) });
+    for (const usual of [
+      { ...event, colour: undefined },
+      { ...event, colour: undefined, timestamp: 5, id: 'a' },
+    ]) {
+      expect((await inject(usual)).body).not.toHaveProperty('unknown_members');
+      expect((await batch({ events: [usual] })).body).not.toHaveProperty('unknown_members');
+    }
   });
 
   it('that their worker does not take are refused, and hold up nothing that comes with them', async () => {

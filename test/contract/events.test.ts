@@ -176,6 +176,20 @@ describe('an answer about events that could have no effect', () => {
   });
 });
 
+describe('nanoseconds in a field that is declared as a timestamp', () => {
+  it('are its time, in one event, a batch, and lines', async () => {
+    const path = await service.deploy('event A: n: int, at: timestamp\n\nstream S = A.emit(n)\n');
+    const event = (n: number) => `{"event_type":"A","fields":{"n":${n},"at":1700000000500000000}}`;
+    const answers = [
+      await service.post(`${path}/events`, event(1)),
+      await service.post(`${path}/events-batch`, `{"events":[${event(2)}]}`),
+      await service.post(`${path}/events-batch`, `${event(3)}\n`, { headers: lines }),
+    ];
+    const outputs = answers.flatMap(({ body }) => body.output_events);
+    expect(outputs).toEqual([1, 2, 3].map((n) => ({ event_type: 'S', timestamp: 1_700_000_000_500, fields: { n } })));
+  });
+});
+
 describe('?time_field', () => {
   const timed = 'stream S = Reading.emit(value)\n';
   const fields = { value: 40, ts: '2023-11-14T23:13:20.5+0100' };

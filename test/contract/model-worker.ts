@@ -38,6 +38,8 @@ export class ModelWorker {
   readonly id: string;
   incarnation: string = randomUUID();
   readonly held = new Map<string, Held>();
+  /** All events that it was sent and took, as they came. */
+  readonly taken: unknown[] = [];
   readonly #coordinator: string;
   readonly #key: string;
   readonly #server: Server;
@@ -225,7 +227,9 @@ export class ModelWorker {
         return isWrong(event) ? [{ index, code: 'invalid_event', error: 'it is wrong', field }] : [];
       });
       const taken = events.filter((event) => !isWrong(event));
-      const outputs = (isRepeat ? [] : taken).map(({ fields }) => {
+      const outputs = (isRepeat ? [] : taken).map((event) => {
+        const { fields } = event;
+        this.taken.push(event);
         held.seen.push(JSON.stringify(fields));
         return { event_type: 'Seen', timestamp: 0, fields: { count: held.seen.length } };
       });

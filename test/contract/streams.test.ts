@@ -157,6 +157,15 @@ describe('a WebSocket', () => {
     }
   });
 
+  it('takes the time of an event that has it among its fields by its size', async () => {
+    const client = await open();
+    await client.ask({ type: 'load', source: hot }, 'load_result');
+    for (const timestamp of [1_700_000_000, 1_700_000_000_000]) {
+      await client.ask({ type: 'event', data: { event_type: 'Reading', sensor: 'a', value: 40, timestamp } }, 'event_injected');
+      expect(await client.next('output_event')).toMatchObject({ timestamp: 1_700_000_000_000 });
+    }
+  });
+
   it('tells of an event that could have no effect', async () => {
     const client = await open();
     await client.ask({ type: 'load', source: hot }, 'load_result');

@@ -69,6 +69,23 @@ describe('a webhook', () => {
     expect(await last(path)).toEqual({ members: 5, total: 15 });
   });
 
+  it('takes the time that an event states by its size, wherever it stands', async () => {
+    const timed = 'connector Hook = http ()\nstream Seen = Order.from(Hook)\n    .emit(n, at: timestamp)\n';
+    const path = await service.deploy(timed);
+    const [s, ms] = [1_769_853_600, 1_769_853_600_000];
+    const forms = [
+      { timestamp: s },
+      { data: { '@timestamp': s } },
+      { fields: {}, timestamp: s },
+      { timestamp: ms * 1_000 },
+      { timestamp: ms },
+    ];
+    for (const form of forms) {
+      await service.post(`${path}/webhooks/Hook`, form);
+      expect(await last(path), JSON.stringify(form)).toMatchObject({ at: ms });
+    }
+  });
+
   it('has a turn among those of its tenant, apart from requests with a key', async () => {
     const path = await service.deploy(program(`secret: "${SECRET}"`));
     const id = path.split('/').at(-1) as string;

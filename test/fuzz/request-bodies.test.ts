@@ -44,10 +44,10 @@ const whole = mostly(oneOf('1', '-3', '0', '99', '123456'), oneOf('1.0', '900719
 const bool = mostly(oneOf('true', 'false'), oneOf('tru', '1', 'null'));
 const moment = mostly(
   oneOf('"2026-01-31T10:00:00Z"', '1767225600250', '"2026-01-31T10:00:01.250Z"'),
-  oneOf('"soon"', '5', 'null', '-1', '1e99'),
+  oneOf('"soon"', '5', 'null', '-1', '1e99', '1767225600250000000'),
 );
 const stated = mostly(
-  oneOf('', '1767225600250', '"2026-01-01T00:00:07Z"'),
+  oneOf('', '1767225600250', '1767225603', '"2026-01-01T00:00:07Z"'),
   oneOf('1767225605000.5', '"never"', 'null', '1', '17672256002501234'),
 );
 
@@ -162,7 +162,9 @@ it('takes bodies of plain events as the general reader does', async () => {
       const texts = given.map(([{ text: whole }, cut]) => (cut === null ? whole : whole.slice(0, cut)));
       const arena = arenaOf(texts);
       given.forEach(([{ format }], at) => {
+        const source = at % 2 === 0 ? undefined : { id: 'In', isConnector: true };
         const record = {
+          source,
           slot: 1,
           sequence: at,
           format,

@@ -1,3 +1,4 @@
+import type { EventDeclaration } from '../../shared/events/schema.ts';
 import type { Value } from '../../shared/events/value.ts';
 import type { OutboundDoor } from '../../shared/outbound/outbound-door.ts';
 import type { Profiles } from '../../shared/security/credentials/credentials.ts';
@@ -64,12 +65,20 @@ export interface SourceSettings extends ConnectorSettings {
   readonly topic: string | null;
   /** Fields of the events bound to it that are texts, whatever they look like where nothing else says that. */
   readonly textFields: readonly string[];
-  /** Of these, those that may be null wherever they are declared. @default none */
-  readonly optionalTextFields?: readonly string[];
   /** Fields that the events bound to it declare. @default they may have any */
   readonly declaredFields?: readonly string[];
+  /** Of files: what the program says of the events in them. */
+  readonly events?: FileEvents;
   /** It reads for one of several replicas. @default the pipeline is one */
   readonly replica?: ReplicaReading;
+}
+
+/** What of the events in a file the program says, and not the file. */
+export interface FileEvents {
+  /** All that it declares: a file may hold events of any type. */
+  readonly declarations: readonly EventDeclaration[];
+  /** The type of all events bound to it; undefined where they are of several. */
+  readonly type: string | undefined;
 }
 
 export interface ProfileNotTaken {

@@ -1,4 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
+import { EventSchemas } from '../../shared/events/schema.ts';
 import type { ConnectorType } from './connector.ts';
 import { AppendedFile } from './file/appended-file.ts';
 import { fileStep } from './file/file-test.ts';
@@ -8,15 +9,15 @@ import { flagParameter, textParameter } from './parameters.ts';
 /** Files of events: read and followed, or appended to. */
 export const fileConnector: ConnectorType = {
   name: 'file',
-  openSource: ({ name, topic, parameters, textFields, optionalTextFields }, { filePath = noFile }) => {
+  openSource: ({ name, topic, parameters, events }, { filePath = noFile }) => {
     const path = placeOf(name, topic ?? '', filePath);
     const start = textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest';
     if (start === 'latest' && path.endsWith('.gz')) throw nothingBehind(name, topic ?? '');
     return new FollowedFile({
       path,
       timeField: textParameter(parameters, 'time_field'),
-      textFields: new Set(textFields),
-      optionalTextFields: new Set(optionalTextFields),
+      schemas: new EventSchemas(events?.declarations ?? []),
+      otherType: textParameter(parameters, 'event_type') ?? events?.type,
       follows: !parameters.has('follow') || flagParameter(parameters, 'follow'),
       start,
     });

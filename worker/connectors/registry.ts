@@ -62,7 +62,7 @@ function textsOf(value: Value): readonly string[] {
 export function withUse(
   settings: ConnectorSettings,
   stored: readonly (readonly [string, unknown])[],
-): Omit<SourceSettings, 'subscription' | 'textFields' | 'optionalTextFields' | 'declaredFields'> {
+): Omit<SourceSettings, 'subscription' | 'textFields' | 'declaredFields' | 'events'> {
   const use = settingsOf(settings.name, settings.type, stored);
   const used = (from: ConnectorSettings): ConnectorSettings => ({
     ...from,

@@ -6,7 +6,10 @@ import { normalProgram } from '../runtime/programs/sent-program.ts';
 import type { Waiting } from '../runtime/service.ts';
 import { checkMsPerMinute, quotas } from '../runtime/tenants/quotas.ts';
 import { TimeBudget } from '../runtime/tenants/time-budget.ts';
+import type { CheckReply } from '../runtime/threads/messages.ts';
 import { diagnosticWire } from './wire.ts';
+
+type ProgramJudgement = Static<typeof validationSchema> & Pick<CheckReply, 'declarations'>;
 
 /** Checks programs as a server does before it takes them, in processes apart, for somebody who runs none. */
 export class ProgramValidation {
@@ -14,15 +17,15 @@ export class ProgramValidation {
   readonly #account = { tenant: { id: 'cluster' }, checkTime: new TimeBudget(checkMsPerMinute.enterprise) };
 
   /** Programs may import what is sent with them, and read no file. @throws CepError as a deployment that is refused before it is checked */
-  readonly validate = async (sent: Static<typeof validateRequestSchema>, waiting: Waiting): Promise<Static<typeof validationSchema>> => {
+  readonly validate = async (sent: Static<typeof validateRequestSchema>, waiting: Waiting): Promise<ProgramJudgement> => {
     const request = {
       program: normalProgram(sent),
       folder: { path: null, refused: [] },
       streamsMax: quotas.enterprise.maxStreamsPerPipeline,
     };
-    const { statements, diagnostics } = await this.#checks.check(this.#account, request, waiting);
+    const { statements, diagnostics, declarations } = await this.#checks.check(this.#account, request, waiting);
     const valid = diagnostics.every(({ severity }) => severity !== 'error');
-    return { valid, statements, diagnostics: diagnostics.map(diagnosticWire) };
+    return { valid, statements, diagnostics: diagnostics.map(diagnosticWire), declarations };
   };
 
   /** Refuses what has not begun, and ends the rest. */

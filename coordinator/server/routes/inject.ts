@@ -4,6 +4,8 @@ import { CepError } from '../../../shared/errors/error.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { elementsIn, membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
+import { EventSchemas } from '../../../shared/events/schema.ts';
+import { countUnknown, meantMember, unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { fieldsText } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { describe } from '../../../shared/http/schema-problem.ts';
@@ -25,11 +27,13 @@ import {
   refusalOf,
 } from '../../ingress/injection.ts';
 import { bounds } from '../../state/bounds.ts';
-import { requireGroup } from '../../state/queries.ts';
+import { connectorsOf, requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterRoute } from '../cluster-route.ts';
+import { GroupDeclarations } from '../group-declarations.ts';
 import { groupPath } from './groups.ts';
 import { leaderErrors } from './leader-errors.ts';
+import type { ValidateProgram } from './programs.ts';
 
 const tag = 'events';
 const errors: readonly ErrorCode[] = [
@@ -39,9 +43,18 @@ const errors: readonly ErrorCode[] = [
 ];
 const isEvent = Compile(eventSchema);
 
+export interface InjectRoutesOptions {
+  readonly requests: ClusterRequests;
+  readonly injection: Injection;
+  readonly validate: ValidateProgram;
+  /** Epoch ms. */
+  readonly clock: () => number;
+}
+
 /** Events from outside for the pipelines of a group. What is acknowledged is agreed on, and survives every worker. */
-export function injectRoutes(requests: ClusterRequests, injection: Injection, clock: () => number): readonly ClusterRoute[] {
+export function injectRoutes({ requests, injection, validate, clock }: InjectRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
+  const declarations = new GroupDeclarations(validate);
   return [
     clusterRoute({
       method: 'POST',
@@ -58,12 +71,14 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection, cl
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const { pipeline, event, text } = eventIn(call.body);
+          const unknown = new Map<string, number>();
+          countIn(unknown, event, 'pipeline');
           const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [], texts: () => [text] });
           const taken = await injection.take(requireGroup(group.state, call.params.id), { pipeline, read }, id);
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const facts = { routed_to: taken.routedTo, worker_id: taken.workerId ?? null, accepted: true };
-          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}${unknownText(unknown)}}`);
         }),
     }),
     clusterRoute({
@@ -76,17 +91,25 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection, cl
       sharedBy: 'id',
       bytes: { contentTypes: ['application/json'], bytesMax: limits.batchBodyBytesMax, schema: groupBatchSchema },
       success: { 200: groupBatchInjectedSchema },
-      errors,
+      errors: [...errors, 'quota_exceeded'],
       idempotency: 'handler',
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const beganMs = performance.now();
-          const batch = { unread: unreadIn(call.body), read: () => batchIn(call.body, clock) };
-          const taken = await injection.take(requireGroup(group.state, call.params.id), batch, id);
+          const into = requireGroup(group.state, call.params.id);
+          const lines = linesIn(call.body);
+          const [connectors, { signal }] = [connectorsOf(group.state), call];
+          const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));
+          const unknown = new Map<string, number>();
+          const read = (): ReadEvents =>
+            lines
+              ? { ...eventsIn(lines.text, { baseMs: clock(), schemas, unknown }), pipeline: lines.pipeline }
+              : batchIn(call.body, unknown);
+          const taken = await injection.take(into, { unread: unreadIn(call.body), read }, id);
           const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
           const tookUs = Math.round((performance.now() - beganMs) * 1_000);
-          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)},"processing_time_us":${tookUs}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)},"processing_time_us":${tookUs}${unknownText(unknown)}}`);
         }),
     }),
   ];
@@ -94,6 +117,28 @@ export function injectRoutes(requests: ClusterRequests, injection: Injection, cl
 
 function outputsIn({ outputs, outputsOmitted }: InjectionResult): string {
   return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}`;
+}
+
+const usualMembers: ReadonlySet<string> = new Set(Object.keys(eventSchema.properties));
+
+/** Members of an event that mean nothing. Of a batch that is not read there are none. */
+function countIn(unknown: Map<string, number>, event: InjectedEvent, ...read: readonly string[]): void {
+  const beside = Object.keys(event).filter((name) => !usualMembers.has(name) && !read.includes(name));
+  if (beside.length > 0) countAll(unknown, unknownMembers(new Map(beside.map((one) => [one, null])), undefined));
+}
+
+function countAll(unknown: Map<string, number>, names: readonly string[]): void {
+  for (const name of names) if (name.length <= limits.countedNameCharsMax) countUnknown(unknown, name);
+}
+
+function unknownText(unknown: ReadonlyMap<string, number>): string {
+  if (unknown.size === 0) return '';
+  const members = Array.from(unknown, ([member, events]) => {
+    const meant = meantMember(member);
+    return { member, events, ...(meant !== null && { did_you_mean: meant }) };
+  });
+  members.sort((one, other) => other.events - one.events);
+  return `,"unknown_members":${JSON.stringify(members)}`;
 }
 
 /** The JSON of an object, to which members can be added. */
@@ -138,16 +183,32 @@ function pipelineIn({ pipeline }: { readonly pipeline?: unknown }): string | und
   throw new CepError('validation_error', 'pipeline: expected a text');
 }
 
+/**
+ * The lines of an event file in a batch; undefined where it has none, and is read as one of events.
+ * @throws CepError `invalid_json`, `validation_error`
+ */
+function linesIn(bytes: Buffer): { readonly text: string; readonly pipeline: string | undefined } | undefined {
+  // Escapes are of no use in this name, and batches of events need not be read twice.
+  if (!bytes.includes('"events_text"')) return undefined;
+  const { events, events_text: text, pipeline } = membersOf(textOf(bytes));
+  if (typeof text !== 'string') return undefined;
+  if (events !== undefined) throw new CepError('validation_error', 'found both events and events_text, expected one of them');
+  return { text, pipeline: pipelineIn({ pipeline }) };
+}
+
+function membersOf(body: string): { readonly events?: unknown; readonly events_text?: unknown; readonly pipeline?: unknown } {
+  const value = parsed(body);
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
-function batchIn(bytes: Buffer, clock: () => number): ReadEvents {
+function batchIn(bytes: Buffer, unknown: Map<string, number>): ReadEvents {
   const body = textOf(bytes);
-  const value = parsed(body) as { events?: unknown; events_text?: unknown; pipeline?: unknown };
-  const { events, events_text: lines, ...rest } = typeof value === 'object' && value !== null ? value : {};
+  const { events, events_text: lines, ...rest } = membersOf(body);
   const pipeline = pipelineIn(rest);
   if (events !== undefined && lines !== undefined) {
     throw new CepError('validation_error', 'found both events and events_text, expected one of them');
   }
-  if (typeof lines === 'string') return { ...eventsIn(lines, clock()), pipeline };
   if (!Array.isArray(events))
     throw new CepError('validation_error', 'expected a list of events, or events_text with the lines of an .evt file');
   const kept: InjectedEvent[] = [];
@@ -156,6 +217,7 @@ function batchIn(bytes: Buffer, clock: () => number): ReadEvents {
   for (const [index, event] of events.entries()) {
     if (isEvent.Check(event)) {
       kept.push(event);
+      countIn(unknown, event);
       indexes.push(index);
     } else problems.push({ index, ...wrongEvent(event) });
   }
@@ -184,9 +246,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms. What cannot be read is a problem. */
-function eventsIn(lines: string, baseMs: number): ReadEvents {
-  const reader = evtReader();
+interface LinesOptions {
+  readonly baseMs: number;
+  readonly schemas: EventSchemas | undefined;
+  readonly unknown: Map<string, number>;
+}
+
+/** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms, where an event says no time. What cannot be read is a problem. */
+function eventsIn(lines: string, { baseMs, schemas = new EventSchemas([]), unknown }: LinesOptions): ReadEvents {
+  const reader = evtReader({ schemas });
   const events: InjectedEvent[] = [];
   const texts: string[] = [];
   const indexes: number[] = [];
@@ -194,7 +262,11 @@ function eventsIn(lines: string, baseMs: number): ReadEvents {
   for (const [index, result] of [...reader.write(Buffer.from(lines)), ...reader.end()].entries()) {
     if (result.kind === 'event') {
       const { type, fields, timestamp, fallbackTime } = result.event;
-      const text = `{"event_type":${JSON.stringify(type)},"fields":${fieldsText(fields)},"timestamp":${timestamp ?? baseMs + fallbackTime}}`;
+      countAll(unknown, result.unknownMembers ?? []);
+      const offset = schemas.ownTime(type, fields) === undefined ? baseMs + fallbackTime : undefined;
+      const time = timestamp ?? offset;
+      const stated = time === undefined ? '' : `,"timestamp":${time}`;
+      const text = `{"event_type":${JSON.stringify(type)},"fields":${fieldsText(fields)}${stated}}`;
       events.push(JSON.parse(text) as InjectedEvent);
       texts.push(text);
       indexes.push(index);

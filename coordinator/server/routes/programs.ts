@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import type { EventDeclaration } from '../../../shared/events/schema.ts';
 import { lackingConnectors, withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
 import { type validateRequestSchema as requestSchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Connector } from '../../state/cluster-state.ts';
@@ -10,13 +11,33 @@ type SentProgram = Static<typeof requestSchema>;
 type Validation = Static<typeof validationSchema>;
 
 /** Checks a program apart from this thread. @throws CepError `queue_full`, `quota_exceeded` when too many are checked */
-export type ValidateProgram = (program: SentProgram, waiting: { readonly signal: AbortSignal }) => Promise<Validation>;
+export type ValidateProgram = (
+  program: SentProgram,
+  waiting: { readonly signal: AbortSignal },
+) => Promise<Validation & { /** None where it has errors. */ readonly declarations: readonly EventDeclaration[] }>;
+
+interface ClusterProgram extends SentProgram {
+  /** Those of the cluster. */
+  readonly connectors: readonly Connector[];
+  readonly signal: AbortSignal;
+}
 
 /** As the cluster would run it: with these connectors of its own. Statements are those of the program. */
-export async function validateWith(
+export async function validateWith(validate: ValidateProgram, program: ClusterProgram): Promise<Validation> {
+  const { declarations: _, ...validation } = await judgedWith(validate, program);
+  return validation;
+}
+
+/** The event types that a program of the cluster declares; undefined when it has errors. */
+export async function declarationsWith(
   validate: ValidateProgram,
-  { connectors, signal, ...sent }: SentProgram & { readonly connectors: readonly Connector[]; readonly signal: AbortSignal },
-): Promise<Validation> {
+  program: ClusterProgram,
+): Promise<readonly EventDeclaration[] | undefined> {
+  const { valid, declarations } = await judgedWith(validate, program);
+  return valid ? declarations : undefined;
+}
+
+async function judgedWith(validate: ValidateProgram, { connectors, signal, ...sent }: ClusterProgram): ReturnType<ValidateProgram> {
   const named = connectors.map(({ name, type, parameters }) => ({ name, connector_type: type, params: parameters }));
   const lacking = lackingConnectors(sent.source, named, Object.values(sent.files ?? {}));
   const { statements, ...found } = await validate({ ...sent, source: withConnectors(sent.source, lacking) }, { signal });

@@ -122,7 +122,7 @@ stream Large = Payment.from(Log)
         name: 'path',
         kind: 'str',
         summary:
-          'path under the work directory, of a file and no pipe or device; a source reads `.evt`, `.jsonl` or `.csv`, also with `.gz`',
+          'path under the work directory, of a file and no pipe or device; a source reads `.evt`, `.jsonl`, `.csv` or `.tsv`, also with `.gz`',
       },
       { name: 'topic', kind: 'str', summary: 'another word for the path' },
       {

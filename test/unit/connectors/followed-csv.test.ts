@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 function read(options: Partial<FollowedFileOptions> = {}, position: SourcePosition | null = null): ReadingSource {
-  const source = new FollowedFile({ path, timeField: undefined, textFields: new Set(), follows: true, start: 'earliest', ...options });
+  const source = new FollowedFile({ path, timeField: undefined, follows: true, start: 'earliest', ...options });
   const reading = new ReadingSource(source, position);
   open.push(reading);
   return reading;
@@ -105,13 +105,13 @@ describe('a followed CSV file', () => {
     'with $name is read as `cep simulate` reads it, from one end to the other and followed',
     async ({ text, good, bad }) => {
       writeFileSync(path, text);
-      const options = { textFields: new Set(['text', 'opt']), optionalTextFields: new Set(['opt']) };
+      const options = { schemas, otherType: 'A' };
       const [once, followed] = [read({ ...options, follows: false }), read(options)];
       await once.until(() => once.isEnded);
       await followed.until(() => followed.messages.length === good.length + bad.length);
       for (const { messages } of [once, followed]) {
         const [read, unread] = [messages.filter(({ problem }) => !problem), messages.filter(({ problem }) => problem)];
-        expect(read.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))).toEqual(good);
+        expect(read.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()).data)).toEqual(good);
         expect(unread.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(bad);
       }
       expect(await simulated(text)).toEqual({ good, bad: bad.length });
@@ -128,7 +128,7 @@ describe('a followed CSV file', () => {
     for (const state of [saved.state, { columns: ['event_type;n'] }]) {
       const next = read({}, { ...saved, state });
       await next.until(() => next.messages.length === 1);
-      expect(next.texts).toEqual(['{"event_type":"A","n":2}']);
+      expect(next.texts).toEqual(['{"event_type":"A","data":{"n":2}}']);
     }
   });
 

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EventSchemas } from '../../../shared/events/schema.ts';
+import { BOOL, INT, mapOf, STR, TIMESTAMP } from '../../../shared/language/plan/types.ts';
 import { limits } from '../../../shared/limits.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
@@ -24,7 +26,7 @@ afterEach(async () => {
 
 function read(name: string, options: Partial<FollowedFileOptions> = {}, position: SourcePosition | null = null): ReadingSource {
   const path = join(folder, name);
-  const source = new FollowedFile({ path, timeField: undefined, textFields: new Set(), follows: true, start: 'earliest', ...options });
+  const source = new FollowedFile({ path, timeField: undefined, follows: true, start: 'earliest', ...options });
   const reading = new ReadingSource(source, position);
   open.push(reading);
   return reading;
@@ -36,6 +38,14 @@ const line = (number: number): string => `{"event_type":"A","n":${number}}\n`;
 const lines = (from: number, to: number): string => Array.from({ length: to - from }, (_, at) => line(from + at)).join('');
 const numbers = ({ texts }: ReadingSource): number[] => texts.map((text) => JSON.parse(text).n);
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number);
+
+const schemas = new EventSchemas(
+  [
+    { name: 'V', fields: { id: STR, at: TIMESTAMP } },
+    { name: 'A', fields: { id: STR, n: INT, ok: BOOL, m: mapOf(INT) } },
+    { name: 'B', fields: { id: INT, n: STR } },
+  ].map(({ name, fields }) => ({ name, fields: Object.entries(fields).map(([of, type]) => ({ name: of, type, optional: true })) })),
+);
 
 describe('a followed file', () => {
   it('is not compressed where it begins with the latest: nothing comes behind that', () => {
@@ -227,6 +237,14 @@ describe('a followed file', () => {
     expect(numbers(second)).toEqual(upTo(40).slice(20));
   });
 
+  it('leaves fields of JSON lines as they are, but that a field called `fields` stays one', async () => {
+    const usual = '{"n": 1.0, "type": "A"}';
+    write('a.jsonl', `${usual}\n{"n":12345678901234567890.0,"fields":{"q":[1.0]}}\n`);
+    const reading = read('a.jsonl', { follows: false });
+    await reading.until(() => reading.isEnded);
+    expect(reading.texts).toEqual([usual, '{"data":{"n":12345678901234567890.0,"fields":{"q":[1.0]}}}']);
+  });
+
   it('reads .evt with its offsets, and what has none is of its arrival', async () => {
     write('a.evt', '# comment\n@100 A { n: 0 }\nA { n: 1 }\n');
     write('b.evt', 'A { n: 0 }\nnonsense\n');
@@ -243,7 +261,7 @@ describe('a followed file', () => {
 
   it('reads CSV by its header, also when it goes on', async () => {
     write('a.csv', 'event_type,n,name,ok\nA,1,"two\nlines",true\n');
-    const options = { textFields: new Set(['name']) };
+    const options = { schemas: new EventSchemas([{ name: 'A', fields: [{ name: 'name', type: STR, optional: false }] }]) };
     const first = read('a.csv', options);
     await first.until(() => first.messages.length === 1);
     await first.close();
@@ -251,10 +269,35 @@ describe('a followed file', () => {
     const second = read('a.csv', options, first.position);
     await second.until(() => second.messages.length === 2);
     expect([...first.texts, second.texts[0]]).toEqual([
-      '{"event_type":"A","n":1,"name":"two\\nlines","ok":true}',
-      '{"event_type":"A","n":2,"name":"007","ok":null}',
+      '{"event_type":"A","data":{"n":1,"name":"two\\nlines","ok":true}}',
+      '{"event_type":"A","data":{"n":2,"name":"007","ok":null}}',
     ]);
     expect(second.messages[1]?.problem).toBe('found 5 values, and the header names 4 columns');
+  });
+
+  it('reads .evt by what is declared: its values have names, and a time of its own goes before the offset', async () => {
+    const event = 'V { id: "own", at: "2026-01-31T10:00:00Z" }';
+    write('a.evt', `@5s ${event}\n@6s V("b", null)\n@7s V { id: "c", timestamp: 1769853600 }\nV("d", null, 3)\n`);
+    const reading = read('a.evt', { follows: false, schemas });
+    await reading.until(() => reading.isEnded);
+    expect(reading.texts).toEqual([
+      '{"event_type":"V","data":{"id":"own","at":"2026-01-31T10:00:00Z"}}',
+      '{"event_type":"V","timestamp":"1970-01-01T00:00:06Z","data":{"id":"b","at":null}}',
+      '{"event_type":"V","data":{"id":"c","timestamp":1769853600}}',
+      'V("d", null, 3)',
+    ]);
+    expect(reading.messages[3]?.problem).toBe('found 3 values, expected at most 2: V has id, at');
+  });
+
+  it.each(['A', undefined])('reads the values of CSV by the type of their event, where the others are %s', async (otherType) => {
+    const type = otherType === undefined ? 'A' : '';
+    write('a.tsv', `type\tid\tn\tok\tm\n${type}\t007\t1\tTRUE\t"{""k"":1}"\nB\t7\t007\tno\t\n`);
+    const reading = read('a.tsv', { follows: false, schemas, otherType });
+    await reading.until(() => reading.isEnded);
+    expect(reading.texts).toEqual([
+      '{"event_type":"A","data":{"id":"007","n":1,"ok":true,"m":{"k":1}}}',
+      '{"event_type":"B","data":{"id":7,"n":"007","ok":"no","m":null}}',
+    ]);
   });
 
   it('passes over a line that is longer than an event, and says so once', async () => {

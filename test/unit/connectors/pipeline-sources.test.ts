@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type FieldType, INT } from '../../../shared/language/plan/types.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import type { ConnectorType, Source, SourceReading, Webhook } from '../../../worker/connectors/connector.ts';
@@ -39,11 +40,14 @@ class NumberSource implements Source {
 
 const started: (number | null)[] = [];
 const taken: number[] = [];
-const marks = new SourceMarks();
+let marks: SourceMarks;
 let release: () => void;
 let sources: PipelineSources;
 
 beforeEach(async () => {
+  started.length = 0;
+  taken.length = 0;
+  marks = new SourceMarks();
   vi.spyOn(fileConnector as { -readonly [K in keyof ConnectorType]: ConnectorType[K] }, 'openSource').mockImplementation(
     () => new NumberSource(started),
   );
@@ -78,8 +82,9 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-function configure(topic: string): void {
-  const use = { id: 's', connector: 'F', parameters: [['topic', topic]] as const, eventTypes: ['A'], textFields: [] };
+function configure(topic: string, declared: readonly FieldType[] = []): void {
+  const declarations = [{ name: 'A', fields: declared }];
+  const use = { id: 's', connector: 'F', parameters: [['topic', topic]] as const, eventTypes: ['A'], textFields: [], declarations };
   sources.configure([settingsOf('F', 'file', [])], [use]);
 }
 
@@ -91,6 +96,15 @@ it('one that replaces another goes on behind what that one has taken, however lo
   // Whatever could begin now has begun.
   for (let turns = 0; turns < 5; turns++) await turn();
   expect([started, taken]).toEqual([[null], []]);
+  release();
+  await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
+  expect(started).toEqual([null, 1]);
+});
+
+it('a file is read by the declarations of now, and goes on where it was', async () => {
+  await vi.waitFor(() => expect(started).toEqual([null]));
+  configure('a');
+  configure('a', [{ name: 'n', type: INT, optional: false }]);
   release();
   await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
   expect(started).toEqual([null, 1]);

@@ -6,6 +6,7 @@ import type { LoggedRecord } from '../../../worker/runtime/pipelines/runtime-sto
 import type { InjectResult } from '../../../worker/runtime/service.ts';
 import { frameOf, readFrames } from '../../../worker/runtime/storage/log-frame.ts';
 import { EnginePool } from '../../../worker/runtime/threads/engine-pool.ts';
+import type { RecordResult } from '../../../worker/runtime/threads/messages.ts';
 
 const owner = { result: () => undefined, counters: () => undefined, question: () => undefined, lost: () => undefined };
 
@@ -26,6 +27,30 @@ it('whoever waits for the inputs of a pipeline waits no longer when it is given 
     await drained;
     expect(intake.hasWork).toBe(true);
     await intake.drained();
+  } finally {
+    await pool.close();
+  }
+});
+
+it('takes times that a connector has read by their size, and those of requests as milliseconds, also where a cluster sends them', async () => {
+  const pool = new EnginePool({ threads: 1, eventBudgetMs: 10_000, heapMb: 256, report: () => undefined });
+  try {
+    const times: number[] = [];
+    const heard = { ...owner, result: (_: unknown, { outputs }: RecordResult) => void times.push(...outputs.time) };
+    const intake = new Intake(heard, pool, { sequence: 0, state: null });
+    const program = { source: 'event A: n: int\nstream S = A.emit(n)\n', files: {} };
+    const folder = { path: '.', refused: [] };
+    await intake.open({ program, folder, strictEvents: false, isWatched: false }, { tenantId: 't', isSuspect: false, state: null });
+    const read = { id: 'K/a', position: null };
+    for (const [at, source] of [null, { ...read, answer: 'whole' as const }, read].entries()) {
+      // A plain event, and one that is not.
+      const lines = ['"data":{"n":1}', '"data":{"n":1,"m":{}}'].map((data) => `{"event_type":"A","timestamp":1700000000,${data}}\n`);
+      const request = { body: Buffer.from(lines.join('')), format: 'ndjson', outputs: true } as const;
+      intake.accept(newEntry(request, { sequence: at + 1, time: 1, settle: null, idempotencyKey: null, source }));
+    }
+    await intake.drained();
+    const [ms, s] = [1_700_000_000, 1_700_000_000_000];
+    expect(times).toEqual([ms, ms, ms, ms, s, s]);
   } finally {
     await pool.close();
   }

@@ -20,7 +20,7 @@ interface HeldUp {
  * A pipeline that runs, and whose sinks take no more: what a source has given is worked through once nobody looks at that, or is refused.
  * The source ends when it is. `isStuck`: its thread does nothing. `isLate`: the source ends later.
  */
-async function heldUp({ isStuck = false, isLate = false } = {}): Promise<HeldUp> {
+async function heldUp({ isStuck = false, isLate = false, connect = (_: unknown): void => undefined } = {}): Promise<HeldUp> {
   const [through, ended] = [deferred<void>(), deferred<void>()];
   let repeated: Promise<void> | undefined;
   let given = deferred<void>();
@@ -52,7 +52,7 @@ async function heldUp({ isStuck = false, isLate = false } = {}): Promise<HeldUp>
     ...{ intake, events },
     sinks: { idle: none, settled: none, close: none, openCircuits: [], pending: 0 },
     sources: { start: none, stop: () => (isLate ? ended : through).promise, problems: [] },
-    ...{ lookups: { close: none }, tally: {}, ring: { end: () => undefined }, connect: () => undefined },
+    ...{ lookups: { close: none }, tally: {}, ring: { end: () => undefined }, connect },
     saver: { saveWhole: async () => true, saveAll: async () => true, storedSequence: 0, report: () => undefined },
   };
   const life = new PipelineLife({ folderOf: () => null, report: () => undefined } as never as PipelineContext, parts as never as LifeParts);
@@ -69,6 +69,16 @@ async function heldUp({ isStuck = false, isLate = false } = {}): Promise<HeldUp>
   };
   return { life, opened: () => opened, breakThreads, lose, workThrough: through.settle.resolve };
 }
+
+it('a pipeline that an earlier version has kept reads by what this one says of its program', async () => {
+  const connected: unknown[] = [];
+  const { life } = await heldUp({ connect: (summary) => void connected.push(summary) });
+  const [kept, told] = [undefined, {}];
+  expect(connected).toEqual([kept, told]);
+  await life.stop();
+  await life.start();
+  expect(connected).toEqual([kept, told, told]);
+});
 
 describe('a pipeline whose sinks take no more', () => {
   it.each([

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { EventSchemas } from '../../../shared/events/schema.ts';
+import { INT, TIMESTAMP } from '../../../shared/language/plan/types.ts';
 import { countEvents, countEventsExactly } from '../../../worker/runtime/pipelines/event-count.ts';
 import { isProblem, type RequestEntry, RequestReader } from '../../../worker/runtime/requests/request-reader.ts';
 import type { InjectFormat } from '../../../worker/runtime/service.ts';
@@ -37,6 +39,53 @@ describe('the reader of requests', () => {
     expect(entries(`{"event_type":"A","fields":{},"timestamp":${text}}`, 'event')).toEqual([expect.objectContaining({ timestamp })]);
   });
 
+  it.each([
+    ['1767225600', 1_767_225_600_000],
+    ['1767225600.25', 1_767_225_600_250],
+    ['1767225600250', 1_767_225_600_250],
+    ['1767225600250000', 1_767_225_600_250],
+    ['1767225600250000000', 1_767_225_600_250],
+    ['"2026-01-01T00:00:00.250Z"', 1_767_225_600_250],
+  ])('takes a timestamp of %s by its size where a source has read it, or it stands among the fields', (text, timestamp) => {
+    for (const shape of ['"x":1', '"data":{"x":1}', '"fields":{"x":1}']) {
+      const line = `{"event_type":"A",${shape},"timestamp":${text}}`;
+      expect(reader.read(line, 'ndjson', { isFromSource: true }), shape).toMatchObject({ entries: [{ timestamp }] });
+    }
+    expect(reader.read(`{"event_type":"A","x":1,"timestamp":${text}}`, 'flat')).toMatchObject({ entries: [{ timestamp }] });
+  });
+
+  it('says what a time is where a source has read none', () => {
+    const reading = reader.read('{"event_type":"A","timestamp":true}', 'ndjson', { isFromSource: true });
+    expect(reading).toEqual({
+      entries: [{ field: 'timestamp', message: 'expected a number since the epoch or RFC 3339 text, found a bool' }],
+    });
+  });
+
+  it('takes nanoseconds in a field that is declared as a timestamp, and in no other', () => {
+    const fields = [
+      { name: 'at', type: TIMESTAMP, optional: false },
+      { name: 'id', type: INT, optional: true },
+    ];
+    const options = { schemas: new EventSchemas([{ name: 'A', fields }]) };
+    const found = (text: string, format: InjectFormat): unknown => {
+      const reading = reader.read(text, format, options);
+      return 'entries' in reading && reading.entries.map((entry) => (isProblem(entry) ? entry.field : entry.fields.get('at')));
+    };
+    const forms: readonly (readonly [InjectFormat, (type: string, field: string) => string])[] = [
+      ['event', (type, field) => `{"fields":{"${field}":1769853600000000000},"event_type":"${type}"}`],
+      ['batch', (type, field) => `{"events":[{"event_type":"${type}","fields":{"${field}":1769853600000000000}}]}`],
+      ['ndjson', (type, field) => `{"data":{"${field}":1769853600000000000},"type":"${type}"}`],
+      ['flat', (type, field) => `{"event_type":"${type}","${field}":1769853600000000000}`],
+    ];
+    for (const [format, textOf] of forms) {
+      expect([textOf('A', 'at'), textOf('A', 'id'), textOf('B', 'at')].map((text) => found(text, format))).toEqual([
+        [1_769_853_600_000_000_000],
+        ['id'],
+        ['at'],
+      ]);
+    }
+  });
+
   it('refuses null as a timestamp, but in a line as files have them', () => {
     const text = '{"event_type":"A","fields":{},"timestamp":null}';
     for (const body of [entries(text, 'event'), entries(`{"events":[${text}]}`, 'batch')])
@@ -46,7 +95,7 @@ describe('the reader of requests', () => {
 
   it('takes the time from a field that is named, wherever it stands, and from @timestamp', () => {
     const times = (text: string, timeField?: string): unknown => {
-      const reading = reader.read(text, 'ndjson', timeField);
+      const reading = reader.read(text, 'ndjson', { timeField });
       return 'entries' in reading && reading.entries.map((entry) => (isProblem(entry) ? entry.message : entry.timestamp));
     };
     const forms = [

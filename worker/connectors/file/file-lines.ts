@@ -1,8 +1,12 @@
+import { type CsvEventLine, CsvEvents } from '../../../shared/events/csv-events.ts';
+import type { InputEvent } from '../../../shared/events/event.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { type CsvRecordEnd, csvDelimiter, csvRecordEnd, csvStart, csvValues } from '../../../shared/events/reading/csv-records.ts';
 import type { MovableReader, ReadResult } from '../../../shared/events/reading/read-result.ts';
+import { EventSchemas } from '../../../shared/events/schema.ts';
 import { jsonLine } from '../../../shared/events/writer.ts';
 import type { SourceMessage } from '../connector.ts';
+import { mayHaveFields, withoutFields } from './fields-member.ts';
 
 /** How a file holds its events. */
 export type FileFormat = 'evt' | 'jsonl' | 'csv';
@@ -31,24 +35,26 @@ export interface FileLines {
 export interface FileLinesOptions {
   readonly format: FileFormat;
   readonly timeField: string | undefined;
-  /** Columns of CSV whose values are texts, whatever they look like. */
-  readonly textFields: ReadonlySet<string>;
-  /** Of these, those that are null where nothing stands. */
-  readonly optionalTextFields?: ReadonlySet<string> | undefined;
+  /** Declared types: the names of the values in `Type(v, v)`, what the values of CSV are, and which field says an event's time. */
+  readonly schemas?: EventSchemas | undefined;
+  /** Type of the events of CSV that say none. */
+  readonly otherType?: string | undefined;
 }
 
 const NEWLINE = 10;
 const COMMA = ',';
 
-/** By the end of its name: `.evt`, `.csv`, `.jsonl` and others of its kind; undefined where that says nothing. `.gz` behind it does not count. */
+/** By the end of its name: `.evt`, `.csv` and `.tsv`, `.jsonl` and others of its kind; undefined where that says nothing. `.gz` behind it does not count. */
 export function formatOf(path: string): FileFormat | undefined {
-  const [, extension] = /\.(evt|csv|jsonl|ndjson|json)(?:\.gz)?$/i.exec(path) ?? [];
+  const [, extension] = /\.(evt|csv|tsv|jsonl|ndjson|json)(?:\.gz)?$/i.exec(path) ?? [];
   switch (extension?.toLowerCase()) {
     case undefined:
       return undefined;
     case 'evt':
+      return 'evt';
     case 'csv':
-      return extension.toLowerCase() as FileFormat;
+    case 'tsv':
+      return 'csv';
     default:
       return 'jsonl';
   }
@@ -89,16 +95,19 @@ class JsonLines implements FileLines {
   }
 
   messages(bytes: Buffer): SourceMessage[] {
-    return linesOf(bytes).flatMap((line) => (isBlank(line) ? [] : [{ bytes: line }]));
+    const asTheyAre = !mayHaveFields(bytes);
+    return linesOf(bytes).flatMap((line) => (isBlank(line) ? [] : [{ bytes: asTheyAre ? line : withoutFields(line) }]));
   }
 }
 
 class EvtLines implements FileLines {
   readonly #reader: MovableReader;
+  readonly #schemas: EventSchemas;
   #hasOffsets: boolean;
 
-  constructor({ timeField }: FileLinesOptions, { time = 0, hasOffsets = false }: LinesState) {
-    this.#reader = evtReader({ timeField });
+  constructor({ timeField, schemas = new EventSchemas([]) }: FileLinesOptions, { time = 0, hasOffsets = false }: LinesState) {
+    this.#reader = evtReader({ timeField, schemas });
+    this.#schemas = schemas;
     this.#reader.position = { lines: 0, time };
     this.#hasOffsets = hasOffsets;
   }
@@ -114,39 +123,46 @@ class EvtLines implements FileLines {
   messages(bytes: Buffer): SourceMessage[] {
     this.#reader.position = { lines: 0, time: this.#reader.position.time };
     this.#hasOffsets ||= /^[ \t]*(?:@|BATCH\b)/m.test(bytes.toString('latin1'));
-    const lines = linesOf(bytes);
-    return this.#reader.write(bytes).map((result) => this.#message(result, lines));
+    let lines: readonly Uint8Array[] | undefined;
+    const lineAt = (at: number): Uint8Array | undefined => {
+      lines ??= linesOf(bytes);
+      return lines[at];
+    };
+    return this.#reader.write(bytes).map((result) => this.#message(result, lineAt));
   }
 
-  #message(result: ReadResult, lines: readonly Uint8Array[]): SourceMessage {
+  #message(result: ReadResult, lineAt: (at: number) => Uint8Array | undefined): SourceMessage {
     if (result.kind === 'event') {
       const { event } = result;
-      const time = event.timestamp ?? (this.#hasOffsets ? event.fallbackTime : undefined);
-      return { bytes: Buffer.from(jsonLine(event, time)) };
+      return { bytes: Buffer.from(jsonLine(event, event.timestamp ?? this.#offsetOf(event))) };
     }
     const { line, message } = result.kind === 'invalid' ? result : result.diagnostic;
-    return { bytes: lines[line - 1] ?? new Uint8Array(), problem: message };
+    return { bytes: lineAt(line - 1) ?? new Uint8Array(), problem: message };
+  }
+
+  /** The time of an event by its place in the file, which counts where its fields say none. */
+  #offsetOf({ type, fields, fallbackTime }: InputEvent): number | undefined {
+    return this.#hasOffsets && this.#schemas.ownTime(type, fields) === undefined ? fallbackTime : undefined;
   }
 }
 
 class CsvLines implements FileLines {
-  readonly #textFields: ReadonlySet<string>;
-  readonly #optionalTextFields: ReadonlySet<string>;
-  #columns: readonly string[] | undefined;
+  readonly #options: FileLinesOptions;
+  #events: CsvEvents | undefined;
   #delimiter: string;
 
-  constructor({ textFields, optionalTextFields = new Set() }: FileLinesOptions, { columns, delimiter }: LinesState) {
-    this.#textFields = textFields;
-    this.#optionalTextFields = optionalTextFields;
+  constructor(options: FileLinesOptions, { columns, delimiter }: LinesState) {
+    this.#options = options;
     this.#delimiter = delimiter ?? csvDelimiter(columns?.join(COMMA) ?? '');
+    if (columns === undefined) return;
     // What was saved without a delimiter may have the whole of another's header for one column.
     const isMisread = delimiter === undefined && this.#delimiter !== COMMA;
-    this.#columns = isMisread ? namesOf(csvValues(columns?.join(COMMA) ?? '', this.#delimiter)) : columns;
+    this.#begun(isMisread ? csvValues(columns.join(COMMA), this.#delimiter) : columns);
   }
 
   get state(): LinesState {
-    if (this.#columns === undefined) return {};
-    return { columns: this.#columns, delimiter: this.#delimiter };
+    if (this.#events === undefined) return {};
+    return { columns: this.#events.columns, delimiter: this.#delimiter };
   }
 
   wholeLength(bytes: Buffer): number {
@@ -164,20 +180,26 @@ class CsvLines implements FileLines {
       if (isBlank(raw)) continue;
       if (problem !== undefined) {
         // A header that cannot be read names no columns, so that no record has them.
-        this.#columns ??= [];
+        if (this.#events === undefined) this.#begun([]);
         messages.push({ bytes: raw, problem });
       } else {
         const values = csvValues(raw.toString('utf8'), this.#delimiter);
-        if (this.#columns === undefined) this.#columns = namesOf(values);
-        else messages.push(this.#message(this.#columns, { values, raw }));
+        if (this.#events === undefined) this.#begun(values);
+        else messages.push(messageOf(this.#events.line(values), raw));
       }
     }
     return messages;
   }
 
+  #begun(header: readonly string[]): void {
+    const columns = header.map((name) => name.trim());
+    const { schemas, otherType } = this.#options;
+    this.#events = new CsvEvents(columns, { schemas, otherType });
+  }
+
   /** Where the first record begins; before the header its delimiter is found, too. */
   #begin(bytes: Buffer): number {
-    if (this.#columns !== undefined) return 0;
+    if (this.#events !== undefined) return 0;
     this.#delimiter = csvDelimiter(bytes.toString('utf8'));
     return csvStart(bytes);
   }
@@ -190,33 +212,10 @@ class CsvLines implements FileLines {
       start = found.end;
     }
   }
-
-  #message(columns: readonly string[], { values, raw }: CsvRecord): SourceMessage {
-    if (values.length > columns.length) {
-      return { bytes: raw, problem: `found ${values.length} values, and the header names ${columns.length} columns` };
-    }
-    const members = values.map((value, at) => `${JSON.stringify(columns[at])}:${this.#value(columns[at] ?? '', value)}`);
-    return { bytes: Buffer.from(`{${members.join(',')}}`) };
-  }
-
-  /** A number, `true` or `false`, no value where nothing stands, else text. */
-  #value(column: string, text: string): string {
-    const bare = text.trim();
-    if (this.#textFields.has(column)) return text === '' && this.#optionalTextFields.has(column) ? 'null' : JSON.stringify(text);
-    if (bare === '') return 'null';
-    return JSON_VALUE.test(bare) ? bare : JSON.stringify(text);
-  }
 }
 
-interface CsvRecord {
-  readonly values: readonly string[];
-  readonly raw: Uint8Array;
-}
-
-const JSON_VALUE = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false)$/;
-
-function namesOf(header: readonly string[]): string[] {
-  return header.map((name) => name.trim());
+function messageOf(event: CsvEventLine, raw: Uint8Array): SourceMessage {
+  return event.line === undefined ? { bytes: raw, problem: event.problem } : { bytes: Buffer.from(event.line) };
 }
 
 /** Without their ends. */

@@ -1,4 +1,5 @@
 import { CepError } from '../../../shared/errors/error.ts';
+import type { EventDeclaration } from '../../../shared/events/schema.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Source, SourcePosition, SourceSettings } from '../connector.ts';
 import type { DeadLetters } from '../delivery/dead-letters.ts';
 import { redactorOf, settingsText } from '../parameters.ts';
@@ -18,10 +19,10 @@ export interface SourceUse {
   readonly eventTypes: readonly string[];
   /** Fields of these that are texts. */
   readonly textFields: readonly string[];
-  /** Of these fields, those that may be null wherever they are declared. @default none */
-  readonly optionalTextFields?: readonly string[];
   /** Fields that these declare. @default one of them is not declared, and may have any */
   readonly declaredFields?: readonly string[];
+  /** Of a file: all event types that the program declares. @default it is no file */
+  readonly declarations?: readonly EventDeclaration[];
 }
 
 export interface PipelineSourcesOptions {
@@ -44,12 +45,12 @@ export interface PipelineSourcesOptions {
 /** An epoch that has gone on is no change: whoever reads goes on. */
 function isSame(one: SourceSettings, other: SourceSettings): boolean {
   const isSameReplica = one.replica?.index === other.replica?.index && one.replica?.count === other.replica?.count;
-  return isSameReplica && settingsText(one) === settingsText(other);
+  return isSameReplica && settingsText(one) === settingsText(other) && JSON.stringify(one.events) === JSON.stringify(other.events);
 }
 
 /** A connector as a pipeline reads it. @throws CepError `connector_error` */
 export function settingsOfUse(
-  { id, parameters, textFields, optionalTextFields, declaredFields }: SourceUse,
+  { id, parameters, eventTypes, textFields, declaredFields, declarations }: SourceUse,
   declared: ConnectorSettings,
   reader: Pick<PipelineSourcesOptions, 'environment' | 'pipelineId'> & { readonly replica?: PipelineReplica | undefined },
 ): SourceSettings {
@@ -59,8 +60,8 @@ export function settingsOfUse(
     ...settingsOfReplica(settings, replica?.index ?? 0),
     subscription: `${pipelineId}-${id}`,
     textFields,
-    ...(optionalTextFields && { optionalTextFields }),
     ...(declaredFields && { declaredFields }),
+    ...(declarations && { events: { declarations, type: eventTypes.length === 1 ? eventTypes[0] : undefined } }),
   };
   return replica === undefined ? own : { ...own, replica: readingOf(replica, id) };
 }

@@ -476,8 +476,8 @@ export class Intake implements SlotOwner {
   }
 }
 
-function cameBy({ id, partition, awaited }: SourceMark): RecordSource {
-  return { id, partition, awaited };
+function cameBy({ id, partition, awaited, answer }: SourceMark): RecordSource {
+  return { id, partition, awaited, isConnector: answer === undefined };
 }
 
 function sizeOf({ bytes }: Entry): number {

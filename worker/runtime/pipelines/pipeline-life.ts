@@ -142,8 +142,11 @@ export class PipelineLife {
       this.#strikes.forgive();
       this.#parts.tally.drops.forgive();
       try {
-        connect(record.definition.summary);
+        const { summary } = record.definition;
+        connect(summary);
         await this.#opening.open(this.#strikes.isSuspect);
+        // What an earlier version has kept may lack what sources of this one read by, as the declarations.
+        if (JSON.stringify(record.definition.summary) !== JSON.stringify(summary)) connect(record.definition.summary);
         if (record.isDeleted) throw new CepError('pipeline_not_running', 'it was given up while it started');
       } catch (error) {
         intake.close();

@@ -1,10 +1,11 @@
 import { dirname, relative, resolve } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
+import { type EventDeclaration, EventSchemas } from '../../../shared/events/schema.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { type CheckResult, check } from '../../../shared/language/checker/check.ts';
 import type { CheckOptions } from '../../../shared/language/checker/options.ts';
-import { canConnect } from '../../../shared/language/connectors/table.ts';
+import { canConnect, findConnector } from '../../../shared/language/connectors/table.ts';
 import { type Diagnostic, SourceText } from '../../../shared/language/diagnostics/diagnostic.ts';
 import type { OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
@@ -41,18 +42,25 @@ function checkAndStart({ program, folder, streamsMax }: CheckRequest): CheckRepl
   const diagnostics = result.diagnostics.map((diagnostic) => sendable(diagnostic, place));
   const outside = result.plan === null ? [] : modelsOutside(result.plan, place);
   if (result.plan === null || outside.length > 0)
-    return { diagnostics: [...outside, ...diagnostics], statements: result.statements, program: null, connectorPlaces: {} };
+    return {
+      diagnostics: [...outside, ...diagnostics],
+      statements: result.statements,
+      program: null,
+      connectorPlaces: {},
+      declarations: [],
+    };
   if (result.plan.streams.length <= streamsMax) requireStart(result.plan);
   const text: ProgramText = { source, files: imports.files, ...(path === undefined ? {} : { path }) };
   const connectorPlaces = Object.fromEntries(result.plan.connectors.map(({ name, origin }) => [name, placeOf(origin, place)]));
-  return { diagnostics, statements: result.statements, program: { text, summary: summaryOf(result.plan) }, connectorPlaces };
+  const [summary, declarations] = [summaryOf(result.plan), declarationsOf(result.plan)];
+  return { diagnostics, statements: result.statements, program: { text, summary }, connectorPlaces, declarations };
 }
 
 /** Everything that is done before the first event: constants, generated code, readers. @throws CepError */
 function requireStart(plan: Plan): void {
   const unanswered: Answered = { result: { status: 'timeout' }, latencyMs: null };
   const engine = createEngine(plan, { output: () => undefined, score: () => unanswered });
-  new PlainBodies(engine.entries, new RequestReader());
+  new PlainBodies(engine.entries, new RequestReader(), new EventSchemas(plan.events));
 }
 
 function isStackOverflow(error: unknown): error is RangeError {
@@ -139,22 +147,38 @@ export function summaryOf(plan: Plan): ProgramSummary {
     sends: sendsOf(plan),
     lookups: lookupsOf(plan),
     sources: plan.sources.flatMap(({ id, connector, parameters, eventTypes }) =>
-      connector === null ? [] : [{ id, connector, parameters: storedParameters(parameters), eventTypes, ...fieldsOf(plan, eventTypes) }],
+      connector === null
+        ? []
+        : [
+            {
+              ...{ id, connector, parameters: storedParameters(parameters), eventTypes },
+              ...fieldsOf(plan, eventTypes),
+              ...(isFile(plan, connector) && { declarations: declarationsOf(plan) }),
+            },
+          ],
     ),
     isTimed: plan.streams.some(isTimed),
   };
 }
 
-function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'optionalTextFields' | 'declaredFields'> {
+function fieldsOf({ events }: Plan, types: readonly string[]): Pick<SourceUse, 'textFields' | 'declaredFields'> {
   const declared = events.filter(({ name }) => types.includes(name));
   const texts = declared.flatMap(({ fields }) => fields.filter(({ type }) => type.kind === 'str'));
   const textFields = [...new Set(texts.map(({ name }) => name))];
-  const optionalTextFields = textFields.filter((field) => texts.every(({ name, optional }) => name !== field || optional));
   const isOpen = types.some((type) => declared.every(({ name }) => name !== type));
-  if (isOpen) return { textFields, optionalTextFields };
+  if (isOpen) return { textFields };
   const fitting = events.filter(({ name, ancestors }) => [name, ...ancestors].some((each) => types.includes(each)));
   const fields = fitting.flatMap((event) => event.fields.map(({ name }) => name));
-  return { textFields, optionalTextFields, declaredFields: [...new Set(fields)] };
+  return { textFields, declaredFields: [...new Set(fields)] };
+}
+
+/** Files may leave the names and types of fields to what is declared; other messages say them. */
+function isFile({ connectors }: Plan, connector: string): boolean {
+  return findConnector(connectors.find(({ name }) => name === connector)?.type ?? '')?.name === 'file';
+}
+
+function declarationsOf({ events }: Plan): readonly EventDeclaration[] {
+  return events.map(({ name, fields }) => ({ name, fields }));
 }
 
 function storedParameters(parameters: ReadonlyMap<string, Value>): ProgramConnector['parameters'] {

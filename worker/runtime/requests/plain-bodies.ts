@@ -2,6 +2,7 @@ import { InvariantError } from '../../../shared/errors/error.ts';
 import type { InputEvent, InputSource } from '../../../shared/events/event.ts';
 import { asciiDecoder } from '../../../shared/events/reading/ascii-decoder.ts';
 import * as is from '../../../shared/events/reading/characters.ts';
+import type { EventSchemas } from '../../../shared/events/schema.ts';
 import type { EventEntries } from '../../engine/fusion/event-entry.ts';
 import { bytesOf } from '../../engine/reading/literal.ts';
 import { PlainEventReader } from '../../engine/reading/plain-event-reader.ts';
@@ -25,14 +26,22 @@ export interface PlainEvents {
   readonly count: number;
 }
 
+/** What brought a body. */
+export interface BodyOrigin {
+  /** The binding that it came through, as far as the program has it. */
+  readonly source: InputSource | undefined;
+  readonly isFromSource: boolean;
+}
+
 /**
  * Looks at bodies whose events are mostly plain ones of declared types, and enters those. A body is looked at as a whole
  * before anything of it happens: one that cannot be read changes nothing. Holds one body at a time.
  */
 export class PlainBodies {
   readonly #general: RequestReader;
+  readonly #schemas: EventSchemas;
   readonly #isOf: EventEntries['isOf'];
-  readonly #form: BodyForm = { isLines: false };
+  readonly #form: BodyForm = { isLines: false, isFromSource: false };
   readonly #reader: PlainEventReader;
   readonly #types: readonly string[];
   #bytes: Uint8Array = new Uint8Array();
@@ -50,8 +59,9 @@ export class PlainBodies {
   #mayEnter: readonly boolean[] | null = null;
   #pause = 0;
 
-  constructor(entries: EventEntries, general: RequestReader) {
+  constructor(entries: EventEntries, general: RequestReader, schemas: EventSchemas) {
     this.#general = general;
+    this.#schemas = schemas;
     this.#isOf = entries.isOf;
     this.#reader = new PlainEventReader(entries, {
       envelope: (state, plainTimes) => new RequestEnvelope(this.#form, state, plainTimes),
@@ -70,13 +80,14 @@ export class PlainBodies {
    * True when the body is now held. False when it is not mostly plain, or cannot be read: `RequestReader` knows what to say.
    * Behind the body 16 bytes of 0 must stand in its memory. `source`: the binding that it came through.
    */
-  hold(body: Uint8Array, format: 'batch' | 'ndjson', source?: InputSource): boolean {
+  hold(body: Uint8Array, format: 'batch' | 'ndjson', { source, isFromSource }: BodyOrigin): boolean {
     if (this.#types.length === 0 || this.#pause-- > 0) return false;
     this.#pause = 0;
     this.#source = source;
     this.#mayEnter = source === undefined ? null : this.#entering(source);
     this.#reader.partition = source?.partition ?? null;
     this.#form.isLines = format === 'ndjson';
+    this.#form.isFromSource = isFromSource;
     this.#bytes = new Uint8Array(body.buffer);
     this.#end = body.byteOffset + body.length;
     this.#count = 0;
@@ -216,7 +227,8 @@ export class PlainBodies {
 
   #readGenerally(start: number, end: number): RequestEntry | undefined {
     const text = Buffer.from(this.#bytes.buffer, start, end - start).toString('utf8');
-    const reading = this.#general.read(text, this.#form.isLines ? 'ndjson' : 'event');
+    const { isLines, isFromSource } = this.#form;
+    const reading = this.#general.read(text, isLines ? 'ndjson' : 'event', { isFromSource, schemas: this.#schemas });
     return 'unreadable' in reading ? undefined : reading.entries[0];
   }
 

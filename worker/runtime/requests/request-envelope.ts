@@ -14,6 +14,8 @@ const fieldsLiteral = literal(COMPACT_FIELDS);
 export interface BodyForm {
   /** It has an event on each line: fields may also stand under `data` or beside the type, and the type under `type`. */
   isLines: boolean;
+  /** A source has read it: numbers that state a time have the unit of their size. */
+  isFromSource: boolean;
 }
 
 /** What surrounds the fields of an event in a request, as far as it is usual; `RequestReader` knows all of it. */
@@ -61,6 +63,7 @@ export class RequestEnvelope extends JsonEnvelope {
 
   /** Requests state epoch milliseconds, however small the number. */
   protected override timeOf(value: number): number {
+    if (this.#form.isFromSource) return super.timeOf(value);
     return readMilliseconds(value) ?? Number.NaN;
   }
 }

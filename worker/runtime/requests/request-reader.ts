@@ -3,7 +3,8 @@ import { readEventTime, readMilliseconds } from '../../../shared/events/event-ti
 import * as is from '../../../shared/events/reading/characters.ts';
 import { JsonScanner } from '../../../shared/events/reading/json-scanner.ts';
 import { printPath, UnreadableText } from '../../../shared/events/reading/scan-problem.ts';
-import { TimeFields } from '../../../shared/events/reading/time-fields.ts';
+import { TimeFields, type TimeFieldsOptions } from '../../../shared/events/reading/time-fields.ts';
+import type { EventSchemas } from '../../../shared/events/schema.ts';
 import { unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
 import type { InjectFormat } from '../service.ts';
@@ -46,13 +47,22 @@ export function eventOf({ type, fields, timestamp }: RequestEvent, arrived: numb
     : { type, fields, timestamp, fallbackTime: arrived, source };
 }
 
+export interface RequestReadingOptions {
+  /** Name of the field that says when an event happened, before anything else does. */
+  readonly timeField?: string | undefined;
+  /** Declared types: a whole number too large to be exact, as nanoseconds are, may stand where they have a time. @default nothing is declared */
+  readonly schemas?: EventSchemas | undefined;
+  /** What a source has read: a number that it states as a time has the unit of its size, as in a file. */
+  readonly isFromSource?: boolean | undefined;
+}
+
 /** Reads the events of requests, one body after the other. Never throws, whatever the body. */
 export class RequestReader {
   readonly #scanner = new RequestScanner();
 
-  /** `timeField`: name of the field that says when an event happened, before anything else does. */
-  read(text: string, format: InjectFormat, timeField?: string | undefined): RequestReading {
-    this.#scanner.timeField = timeField;
+  read(text: string, format: InjectFormat, { timeField, schemas, isFromSource = false }: RequestReadingOptions = {}): RequestReading {
+    this.#scanner.expect({ timeField, schemas });
+    this.#scanner.isInMilliseconds = format !== 'flat' && !isFromSource;
     if (format === 'ndjson') return { entries: this.#lines(text) };
     try {
       return { entries: format === 'batch' ? this.#scanner.batch(text) : [this.#scanner.only(text, format === 'flat')] };
@@ -109,12 +119,16 @@ class RequestScanner extends JsonScanner {
   private data: Value | undefined;
   private flat = new Map<string, Value>();
   private times = new TimeFields({});
+  /** Whether the number of a time that is stated is in milliseconds however small it is. */
+  isInMilliseconds = true;
   #timeField: string | undefined;
+  #schemas: EventSchemas | undefined;
 
-  set timeField(name: string | undefined) {
-    if (name === this.#timeField) return;
-    this.#timeField = name;
-    this.times = new TimeFields({ timeField: name });
+  expect({ timeField, schemas }: TimeFieldsOptions): void {
+    if (timeField === this.#timeField && schemas === this.#schemas) return;
+    this.#timeField = timeField;
+    this.#schemas = schemas;
+    this.times = new TimeFields({ timeField, schemas });
   }
 
   /** A body that is one event. */
@@ -212,20 +226,30 @@ class RequestScanner extends JsonScanner {
   }
 
   private finish(shape: Shape): RequestEntry {
-    const problem = this.problemUnless((field) => this.times.has('', field));
-    if (problem !== undefined) return { field: printPath(problem.path), message: problem.message };
     const { type } = this;
     const named = type ?? (shape !== 'fields' ? this.flatType() : null);
+    const problem = this.problemUnless((field) => this.times.has(typeof named === 'string' ? named : '', field));
+    if (problem !== undefined) return { field: printPath(problem.path), message: problem.message };
     if (typeof named !== 'string' || named === '')
       return { field: 'event_type', message: `expected the name of the event type, found ${shown(named)}` };
     const fields = this.fieldsOf(shape);
     if (!isMap(fields)) return { field: 'fields', message: `expected an object of field values, found ${shown(fields)}` };
     const stated = this.timestamp === null && shape !== 'fields' ? undefined : this.timestamp;
-    const timestamp = stated === undefined ? undefined : requestTime(stated);
+    const timestamp = stated === undefined ? undefined : this.statedTime(stated);
     if (timestamp === null)
-      return { field: 'timestamp', message: `expected epoch milliseconds or RFC 3339 text, found ${shown(stated ?? null)}` };
+      return { field: 'timestamp', message: `expected ${this.numberWords} or RFC 3339 text, found ${shown(stated ?? null)}` };
     const outside = this.flat.size > 0 ? this.flat : fields;
     return { type: named, fields, timestamp: this.times.stated(fields, { timestamp, outside }), unknownMembers: this.unknownIn(fields) };
+  }
+
+  /** Epoch ms; null when it is no time. */
+  private statedTime(value: Value): number | null {
+    if (typeof value === 'number' && this.isInMilliseconds) return readMilliseconds(value) ?? null;
+    return readEventTime(value) ?? null;
+  }
+
+  private get numberWords(): string {
+    return this.isInMilliseconds ? 'epoch milliseconds' : 'a number since the epoch';
   }
 
   /** Those of the object that the fields do not stand in themselves. */
@@ -249,12 +273,6 @@ class RequestScanner extends JsonScanner {
     this.flat = new Map();
     return flat;
   }
-}
-
-/** Epoch ms; null when it is no time. */
-function requestTime(value: Value): number | null {
-  if (typeof value === 'number') return readMilliseconds(value) ?? null;
-  return typeof value === 'string' ? (readEventTime(value) ?? null) : null;
 }
 
 function shown(value: Value): string {

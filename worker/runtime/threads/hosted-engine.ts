@@ -1,5 +1,6 @@
 import { CepError, InvariantError } from '../../../shared/errors/error.ts';
 import type { InputSource } from '../../../shared/events/event.ts';
+import { EventSchemas } from '../../../shared/events/schema.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
@@ -42,6 +43,8 @@ export class HostedEngine {
   readonly hosted: HostedProgram;
   readonly streams: ReadonlyMap<string, number>;
   readonly summary: ProgramSummary;
+  /** What the program declares. */
+  readonly schemas: EventSchemas;
   /** Reads bodies of plain events for this program. */
   readonly bodies: PlainBodies;
   readonly #plan: Plan;
@@ -85,6 +88,7 @@ export class HostedEngine {
     this.#read = readTypesOf(plan);
     this.streams = new Map(plan.streams.map(({ name }, index) => [name, index]));
     this.summary = summaryOf(plan);
+    this.schemas = new EventSchemas(plan.events);
     this.#models = models;
     this.#strict = hosted.strictEvents;
     this.#idle = new IdleSources(plan);
@@ -95,7 +99,7 @@ export class HostedEngine {
     });
     const watching = { causes: hosted.isWatched, explain: hosted.isWatched, explainedValuesMax: limits.watchedValuesMax };
     this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, ...watching });
-    this.bodies = new PlainBodies(this.#engine.entries, new RequestReader());
+    this.bodies = new PlainBodies(this.#engine.entries, new RequestReader(), this.schemas);
     this.#notes = new CollectedNotes(0);
   }
 

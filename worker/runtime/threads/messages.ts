@@ -1,5 +1,6 @@
 import { TIMESTAMP_MS_MAX } from '../../../shared/events/calendar.ts';
 import type { InputSource } from '../../../shared/events/event.ts';
+import type { EventDeclaration } from '../../../shared/events/schema.ts';
 import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { KnownSend } from '../../connectors/registry.ts';
@@ -61,6 +62,8 @@ export interface CheckReply {
   readonly program: { readonly text: ProgramText; readonly summary: ProgramSummary } | null;
   /** Where its connectors are declared, by name. */
   readonly connectorPlaces: Readonly<Record<string, DiagnosticPlace>>;
+  /** The event types that it declares; none when it cannot run. */
+  readonly declarations: readonly EventDeclaration[];
 }
 
 interface CallBase<K extends string> {
@@ -173,6 +176,8 @@ export interface WorkMessage {
 export interface RecordSource extends InputSource {
   /** Partitions of which messages are on their way. @default there are none */
   readonly awaited?: readonly string[] | undefined;
+  /** A connector has read it, or was sent it. @default it is a request that came through a cluster */
+  readonly isConnector?: boolean;
 }
 
 /** The time of a tick behind which nothing comes: all that is open completes. */

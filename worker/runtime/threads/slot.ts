@@ -254,11 +254,17 @@ class RecordJob {
   read(body: Uint8Array, reader: RequestReader): void {
     const { format, timeField, skip } = this.#record;
     const isPlain = skip.length === 0 && timeField === null;
-    if (isPlain && (format === 'batch' || format === 'ndjson') && this.#engine.bodies.hold(body, format, this.#engine.source)) {
+    const isFromSource = this.#record.source?.isConnector === true;
+    const origin = { source: this.#engine.source, isFromSource };
+    if (isPlain && (format === 'batch' || format === 'ndjson') && this.#engine.bodies.hold(body, format, origin)) {
       this.#entries = null;
       this.#count = this.#engine.bodies.count;
     } else {
-      const reading = reader.read(textOf(body), format ?? 'ndjson', timeField ?? undefined);
+      const reading = reader.read(textOf(body), format ?? 'ndjson', {
+        timeField: timeField ?? undefined,
+        schemas: this.#engine.schemas,
+        isFromSource,
+      });
       if ('unreadable' in reading) this.#outcome.unreadable = reading.unreadable;
       else this.#entries = reading.entries;
       this.#count = this.#entries?.length ?? 0;

@@ -1,12 +1,13 @@
-import { CepError } from '../../shared/errors/error.ts';
-import type { EventSchemas } from '../../shared/events/schema.ts';
-import type { FieldType } from '../../shared/language/plan/types.ts';
+import type { FieldType } from '../language/plan/types.ts';
+import type { EventSchemas } from './schema.ts';
 
 export interface CsvEventsOptions {
-  /** `file:line` of the header. */
-  readonly place: string;
-  readonly schemas: EventSchemas | undefined;
-  readonly eventType: string | undefined;
+  /** Declared types: how the values are to be read. */
+  readonly schemas?: EventSchemas | undefined;
+  /** Type of all events; a column that would say it is a field then. */
+  readonly eventType?: string | undefined;
+  /** Type of the events that say none. */
+  readonly otherType?: string | undefined;
 }
 
 /** A record as a line of JSON, or why it is none. */
@@ -16,51 +17,68 @@ export type CsvEventLine = { readonly line: string } | { readonly line?: undefin
 const TYPE_COLUMNS = ['event_type', 'type'] as const;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
+/** Which column says the type of each event; -1 when none does. */
+export function csvTypeColumn(columns: readonly string[]): number {
+  return TYPE_COLUMNS.map((name) => columns.indexOf(name)).find((column) => column >= 0) ?? -1;
+}
+
 /** Makes events of the records of a CSV file, whose header names the fields. */
 export class CsvEvents {
-  readonly #columns: readonly string[];
+  readonly columns: readonly string[];
   readonly #schemas: EventSchemas | undefined;
-  readonly #eventType: string | undefined;
+  /** Type of the events that say none. */
+  readonly #otherType: string;
   /** Column that says the type; -1 where all events are of one. */
   readonly #typeColumn: number;
-  readonly #writers = new Map<string, readonly ValueWriter[]>();
+  readonly #writers = new Map<string, readonly MemberWriter[]>();
 
-  /** @throws CepError `validation_error` when no type can be had, or a column has no name or that of another */
-  constructor(header: readonly string[], { place, schemas, eventType }: CsvEventsOptions) {
-    this.#columns = header.map((name) => name.trim());
+  constructor(columns: readonly string[], { schemas, eventType, otherType }: CsvEventsOptions) {
+    this.columns = columns;
     this.#schemas = schemas;
-    this.#eventType = eventType;
-    const typeColumn = TYPE_COLUMNS.map((name) => this.#columns.indexOf(name)).find((column) => column >= 0);
-    this.#typeColumn = eventType === undefined ? (typeColumn ?? -1) : -1;
-    const twice = this.#columns.find((name, index) => name === '' || this.#columns.indexOf(name) !== index);
-    if (twice !== undefined) throw headerError(place, twice === '' ? 'a column has no name' : `two columns are called '${twice}'`);
-    if (eventType === undefined && typeColumn === undefined) {
-      throw headerError(place, "no column says the type of an event: expected one called 'event_type'", 'or name it: --event-type NAME');
-    }
+    this.#otherType = eventType ?? otherType ?? '';
+    this.#typeColumn = eventType === undefined ? csvTypeColumn(columns) : -1;
   }
 
   line(values: readonly string[]): CsvEventLine {
-    const columns = this.#columns;
+    const { columns } = this;
     if (values.length > columns.length) {
       return { problem: `found ${values.length} values, and the header names ${columns.length} columns` };
     }
-    const type = this.#eventType ?? values[this.#typeColumn]?.trim() ?? '';
-    if (type === '') return { problem: `column '${columns[this.#typeColumn]}' says no type` };
+    const type = values[this.#typeColumn]?.trim() || this.#otherType;
+    if (type === '') return { problem: this.#untyped() };
     const writers = this.#writersOf(type);
-    const members = values.flatMap((value, column) =>
-      column === this.#typeColumn ? [] : [`${JSON.stringify(columns[column])}:${writers[column]?.(value) ?? 'null'}`],
-    );
-    return { line: `{"event_type":${JSON.stringify(type)},"data":{${members.join(',')}}}` };
+    let members = '';
+    for (let column = 0; column < values.length; column++) {
+      if (column === this.#typeColumn) continue;
+      const { key, value } = writers[column] as MemberWriter;
+      members += (members === '' ? '' : ',') + key + value(values[column] as string);
+    }
+    return { line: `{"event_type":${JSON.stringify(type)},"data":{${members}}}` };
   }
 
-  #writersOf(type: string): readonly ValueWriter[] {
+  #untyped(): string {
+    const column = this.columns[this.#typeColumn];
+    return column === undefined
+      ? "no column says the type of the event: expected one called 'event_type'"
+      : `column '${column}' says no type`;
+  }
+
+  #writersOf(type: string): readonly MemberWriter[] {
     const known = this.#writers.get(type);
     if (known) return known;
     const fields = new Map((this.#schemas?.fieldTypes(type) ?? []).map((field) => [field.name, field]));
-    const writers = this.#columns.map((name) => writerOf(fields.get(name)));
-    this.#writers.set(type, writers);
+    const writers = this.columns.map((name) => ({ key: `${JSON.stringify(name)}:`, value: writerOf(fields.get(name)) }));
+    if (this.#writers.size < TYPES_MAX) this.#writers.set(type, writers);
     return writers;
   }
+}
+
+/** Types whose writers are kept: a file that never ends may name any number of them. */
+const TYPES_MAX = 1_000;
+
+interface MemberWriter {
+  readonly key: string;
+  readonly value: ValueWriter;
 }
 
 /** The JSON of a value as it stands in the file. */
@@ -99,8 +117,4 @@ function jsonValue(text: string): string {
   } catch {
     return JSON.stringify(text); // The event says that this is no array, map or record.
   }
-}
-
-function headerError(place: string, problem: string, hint?: string): CepError {
-  return new CepError('validation_error', `${place}: ${problem}`, hint === undefined ? {} : { hint });
 }
