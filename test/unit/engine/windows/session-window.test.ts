@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { planOf } from '../../../scenarios/run-program.ts';
+import { type EngineRun, start } from '../support/engine-run.ts';
 import { AGGREGATES, EMIT } from './naive-aggregates.ts';
 import { type SessionShape, sessionOutputs } from './session-oracle.ts';
+import { slotReads } from './slot-reads.ts';
 import { EVENT, inputs, outputsOf, timeOperators } from './timeline.ts';
 
 const RUNS = Number(process.env['WINDOW_RUNS'] ?? 150);
@@ -60,5 +63,46 @@ describe('session windows', () => {
       }),
       { numRuns: RUNS },
     );
+  });
+});
+
+describe('keys that come once', () => {
+  const started = (gapMs: number): EngineRun => {
+    return start(planOf(`${EVENT}stream W = E.partition_by(k).window(session: ${gapMs}ms).aggregate(n: count())`));
+  };
+  /** A new key for each ms. */
+  const pushKeys = (run: EngineRun, from: number, keys: number): void => {
+    for (let time = from; time < from + keys; time++) run.push('E', time, { i: time, k: `key-${time}`, v: 1 });
+  };
+  const remembered = (run: EngineRun): number => new Set(JSON.stringify(run.engine.snapshot()).match(/key-\d+/g)).size;
+
+  test.each([500, 1_000, 2_000])('cost the same however long they are remembered: gap of %i ms', (gapMs) => {
+    const run = started(gapMs);
+    pushKeys(run, 0, 4 * gapMs);
+    const reads = slotReads(() => pushKeys(run, 4 * gapMs, 4_000));
+    expect(reads / 4_000).toBeLessThan(100);
+  });
+
+  test('are remembered for half as long again at most', () => {
+    const run = started(1_000);
+    pushKeys(run, 0, 20_000);
+    expect(remembered(run)).toBeLessThan(1.5 * 3_000 + 100);
+  });
+
+  test('are forgotten after a rush of them, when few come', () => {
+    const run = started(1_000);
+    pushKeys(run, 0, 10_000);
+    for (let time = 14_000; time < 18_000; time += 100) pushKeys(run, time, 1);
+    expect(remembered(run)).toBeLessThan(100);
+  });
+
+  test('are remembered after a restore at no higher cost', () => {
+    const run = started(2_000);
+    pushKeys(run, 0, 10_000);
+    const snapshot = run.engine.snapshot();
+    const restored = started(2_000);
+    const reads = slotReads(() => restored.engine.restore(snapshot));
+    expect(reads / 6_000).toBeLessThan(100);
+    expect(remembered(restored)).toBe(remembered(run));
   });
 });

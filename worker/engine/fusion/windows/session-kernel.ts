@@ -51,6 +51,8 @@ export class SessionKernel extends ChainKernel {
   readonly #closings = new DeadlineQueue<Waiting>();
   /** Highest watermark seen. */
   #watermark = -Infinity;
+  /** Watermark of the last sweep. */
+  #sweptAt = -Infinity;
 
   constructor(
     form: Intake | WholeWindows,
@@ -74,8 +76,23 @@ export class SessionKernel extends ChainKernel {
 
   /** What has closed no longer matters when an event near it would be late whatever is open. */
   protected override canRelease(slot: number): boolean {
-    const forgottenAt = plus(this.at(slot, 'closedLast'), 2 * this.#gapMs + this.#graceMs);
+    const forgottenAt = plus(this.at(slot, 'closedLast'), this.#rememberedMs);
     return super.canRelease(slot) && forgottenAt < this.#watermark;
+  }
+
+  /** How long what has closed is remembered. */
+  get #rememberedMs(): number {
+    return 2 * this.#gapMs + this.#graceMs;
+  }
+
+  /** Also when a good part of what had to be remembered no longer has to: after a rush of keys few new ones may come. */
+  protected override get isWorthSweeping(): boolean {
+    return super.isWorthSweeping || this.#watermark > this.#sweptAt + this.#rememberedMs / 2;
+  }
+
+  protected override sweep(): void {
+    super.sweep();
+    this.#sweptAt = this.#watermark;
   }
 
   /** The key's session that an event at `time` goes to: open, or about to be filled. -1 when it is late. */
