@@ -30,6 +30,14 @@ stream L = W.late.emit(i: i)
 `;
 }
 
+const UNORDERED = AGGREGATES.filter((one) => !one.includes('collect') && !one.includes('ema'));
+const UNORDERED_EMIT = EMIT.replace(', all: all', '').replace(', smooth: smooth', '');
+
+/** An output without what needs the order of arrival. */
+function unordered(line: string): string {
+  return line.replace(/"all":\[[^\]]*\],/, '').replace(/"smooth":[^,]*,/, '');
+}
+
 describe('session windows', () => {
   test('give what the events that lie within a gap of each other give, in order of their end', () => {
     fc.assert(
@@ -42,14 +50,10 @@ describe('session windows', () => {
   });
 
   test('merge whole when no aggregate needs the order of arrival', () => {
-    const unordered = AGGREGATES.filter((one) => !one.includes('collect') && !one.includes('ema'));
-    const kept = EMIT.replace(', all: all', '').replace(', smooth: smooth', '');
     fc.assert(
       fc.property(events, shapes, fc.constantFrom(5_000, 30_000), (list, shape, outOfOrderUs) => {
-        const expected = sessionOutputs({ events: list, outOfOrderUs }, shape).map((line) =>
-          line.replace(/"all":\[[^\]]*\],/, '').replace(/"smooth":[^,]*,/, ''),
-        );
-        expect(outputsOf(programOf(shape, outOfOrderUs, unordered, kept), list)).toEqual(expected);
+        const expected = sessionOutputs({ events: list, outOfOrderUs }, shape).map(unordered);
+        expect(outputsOf(programOf(shape, outOfOrderUs, UNORDERED, UNORDERED_EMIT), list)).toEqual(expected);
       }),
       { numRuns: RUNS },
     );
@@ -104,5 +108,56 @@ describe('keys that come once', () => {
     const reads = slotReads(() => restored.engine.restore(snapshot));
     expect(reads / 6_000).toBeLessThan(100);
     expect(remembered(restored)).toBe(remembered(run));
+  });
+});
+
+describe('a key with many open sessions', () => {
+  const timelines = inputs({ displacedMs: 400, stepMs: 40, keys: ['a', 'a', 'b'], eventsMin: 60, eventsMax: 90 });
+  const latenessUs = 800_000;
+
+  test.each([
+    ['whatever is asked for', AGGREGATES, EMIT],
+    ['fused', UNORDERED, UNORDERED_EMIT],
+  ])('has them as if all of them were looked through, also after a restore: %s', (_, aggregates, emit) => {
+    fc.assert(
+      fc.property(
+        timelines,
+        fc.constantFrom(8_000, 12_000),
+        fc.constantFrom(null, 10_000),
+        fc.nat({ max: 90 }),
+        (list, gapUs, earlyUs, at) => {
+          const shape = { gapUs, latenessUs, earlyUs };
+          const program = programOf(shape, 0, aggregates, emit);
+          const expected = sessionOutputs({ events: list, outOfOrderUs: 0 }, shape);
+          const outputs = outputsOf(program, list);
+          expect(outputs).toEqual(aggregates === AGGREGATES ? expected : expected.map(unordered));
+          expect(outputsOf(program, list, { restartAt: at })).toEqual(outputs);
+        },
+      ),
+      { numRuns: Math.ceil(RUNS / 5) },
+    );
+  });
+
+  const SESSIONS = 2_000;
+  const GAP_MS = 10;
+
+  test.each([
+    ['that are fused', 'n: count()'],
+    ['whose rows are whole', 'n: count(), all: collect(i)'],
+  ])('looks through a few of them for each event: %s', (_, aggregates) => {
+    const run = start(
+      planOf(`${EVENT}stream W = E.partition_by(k).allowed_lateness(1h).window(session: ${GAP_MS}ms).aggregate(${aggregates}).emit(n: n)`),
+    );
+    const push = (time: number): void => run.push('E', time, { i: time, k: 'a', v: 1 });
+    const reads = slotReads(() => {
+      for (let i = 0; i < SESSIONS; i++) push(2 * GAP_MS * ((i * 7) % SESSIONS));
+      // Each joins two, from both ends on.
+      for (let i = 0; i < SESSIONS / 2; i++) push(2 * GAP_MS * (i % 2 === 0 ? i : SESSIONS - 1 - i) + GAP_MS);
+      run.engine.end();
+    });
+    expect(reads / (1.5 * SESSIONS)).toBeLessThan(300);
+    const counts = run.outputs.map((text) => Number(/"n":(\d+)/.exec(text)?.[1]));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1.5 * SESSIONS);
+    expect(counts.length).toBe(SESSIONS / 2);
   });
 });
