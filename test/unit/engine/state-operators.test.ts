@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
+import { DeadlineQueue } from '../../../worker/engine/time/deadline-queue.ts';
 import { start } from './support/engine-run.ts';
 import {
   binary,
@@ -96,6 +97,44 @@ describe('throttle', () => {
     const run = runOf([operator({ kind: 'throttle', count: 2, perMs: 10 }), emit('S')]);
     for (const time of [0, 6, 9, 10, 15, 16, 20]) run.push('X', time);
     expect(times(run.outputs)).toEqual([0, 6, 10, 16, 20]);
+  });
+
+  it('waits for one moment of each partition, however many rows pass', () => {
+    const run = runOf([operator({ kind: 'throttle', count: 1_000, perMs: 10_000 }), emit('S')], byKey);
+    const push = vi.spyOn(DeadlineQueue.prototype, 'push');
+    try {
+      for (let time = 0; time < 3_000; time++) run.push('X', time, { k: time % 2 });
+      expect(run.outputs.length).toBe(2_000);
+      expect(push.mock.calls.length).toBeLessThan(10);
+    } finally {
+      push.mockRestore();
+    }
+  });
+
+  it('forgets a partition when time has passed over the last row that it let through', () => {
+    const run = runOf([operator({ kind: 'throttle', count: 2, perMs: 10 }), emit('S')], byKey);
+    const kept = (): readonly string[] => [...new Set(JSON.stringify(run.engine.snapshot()).match(/old|new/g))];
+    for (const time of [0, 5, 8]) run.push('X', time, { k: 'old' });
+    run.push('X', 15, { k: 'new' });
+    expect(kept()).toEqual(['old', 'new']);
+    run.push('X', 16, { k: 'new' });
+    expect(kept()).toEqual(['new']);
+  });
+
+  it('goes on alike after a restore, also with rows out of order', () => {
+    const displaced = [0, 6, 3, 9, 2, 14, 11, 17, 13, 25, 21, 19, 40, 33];
+    const started = () =>
+      runOf([operator({ kind: 'throttle', count: 3, perMs: 10 }), emit('S')], { time: { ...stream('S', []).time, outOfOrderMs: 20 } });
+    const whole = started();
+    for (const time of displaced) whole.push('X', time);
+    for (const at of displaced.keys()) {
+      const [before, after] = [started(), started()];
+      for (const time of displaced.slice(0, at)) before.push('X', time);
+      after.engine.restore(before.engine.snapshot());
+      for (const time of displaced.slice(at)) after.push('X', time);
+      expect([...before.outputs, ...after.outputs]).toEqual(whole.outputs);
+      expect(after.engine.snapshot()).toEqual(whole.engine.snapshot());
+    }
   });
 });
 

@@ -7,6 +7,7 @@ import { resultLagMs } from '../time/result-lag.ts';
 import { BasicOperator } from './basic-operator.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
+import { PassedTimes } from './passed-times.ts';
 import type { Row } from './row.ts';
 
 const savedState = stateOf({
@@ -19,9 +20,10 @@ const savedState = stateOf({
 export class Throttle extends BasicOperator {
   readonly #plan: ThrottlePlan;
   readonly #environment: OperatorEnvironment;
-  /** Times of the rows that passed, by partition, in order of arrival. */
-  readonly #passed = new Map<string, readonly number[]>();
-  readonly #ends = new DeadlineQueue<string>();
+  /** By partition. */
+  readonly #passed = new Map<string, PassedTimes>();
+  /** Every partition once, at or before the watermark at which it is forgotten. */
+  readonly #ends = new DeadlineQueue<PassedTimes>();
   readonly #expiry: PartitionExpiry;
 
   constructor(plan: ThrottlePlan, next: Next, environment: OperatorEnvironment) {
@@ -33,23 +35,28 @@ export class Throttle extends BasicOperator {
 
   process(row: Row): void {
     const partition = this.#expiry.touch(row);
-    const recent = (this.#passed.get(partition) ?? []).filter((time) => row.time - time < this.#plan.perMs);
-    if (recent.length >= this.#plan.count) {
+    const { count, perMs } = this.#plan;
+    const times = this.#passed.get(partition);
+    if (times?.holds(count, perMs, row.time) === true) {
       this.#environment.suppressed();
       return;
     }
-    this.#keep(partition, [...recent, row.time]);
+    if (times === undefined) this.#keep(new PassedTimes(partition, [row.time]));
+    else {
+      times.dropBefore(row.time, perMs);
+      times.add(row.time);
+    }
     this.next.process(row);
   }
 
-  #keep(partition: string, times: readonly number[]): void {
-    this.#passed.set(partition, times);
-    this.#ends.push(this.#endOf(times), 0, partition);
+  #keep(times: PassedTimes): void {
+    this.#passed.set(times.partition, times);
+    this.#ends.push(this.#endOf(times), 0, times);
   }
 
   /** Watermark at which none of these can hold a row back that is in order. */
-  #endOf(times: readonly number[]): number {
-    return times.reduce((latest, time) => Math.max(latest, time), -Infinity) + this.#plan.perMs + resultLagMs(this.#environment.stream);
+  #endOf({ latest }: PassedTimes): number {
+    return latest + this.#plan.perMs + resultLagMs(this.#environment.stream);
   }
 
   override deadline(): number {
@@ -57,21 +64,27 @@ export class Throttle extends BasicOperator {
   }
 
   override advance(watermark: number): void {
-    for (let partition = this.#ends.popDue(watermark); partition !== undefined; partition = this.#ends.popDue(watermark)) {
-      const times = this.#passed.get(partition);
-      if (times !== undefined && this.#endOf(times) <= watermark) this.#passed.delete(partition);
-    }
+    for (let times = this.#ends.popDue(watermark); times !== undefined; times = this.#ends.popDue(watermark))
+      this.#forgetIfOver(times, watermark);
     this.#expiry.advance(watermark);
   }
 
+  /** Rows that passed since it was put in line put it there again. */
+  #forgetIfOver(times: PassedTimes, watermark: number): void {
+    if (this.#passed.get(times.partition) !== times) return;
+    const end = this.#endOf(times);
+    if (end <= watermark) this.#passed.delete(times.partition);
+    else this.#ends.push(end, 0, times);
+  }
+
   override save(): Value {
-    const passed = Array.from(this.#passed, ([partition, times]) => ({ partition, times }));
+    const passed = Array.from(this.#passed.values(), (times) => ({ partition: times.partition, times: times.save() }));
     return savedState.save({ passed, expiry: this.#expiry.save() });
   }
 
   override load(saved: Value): void {
     const { passed, expiry } = savedState.load(saved);
-    for (const { partition, times } of passed) this.#keep(partition, times);
+    for (const { partition, times } of passed) this.#keep(new PassedTimes(partition, times));
     this.#expiry.load(expiry);
   }
 }

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { planOf } from '../../../scenarios/run-program.ts';
+import { start } from '../support/engine-run.ts';
 import { AGGREGATES, EMIT } from './naive-aggregates.ts';
+import { slotReads } from './slot-reads.ts';
 import { type TimeWindowShape, timeWindowOutputs } from './time-window-oracle.ts';
 import { EVENT, inputs, outputsOf, timeOperators } from './timeline.ts';
 
@@ -65,5 +68,49 @@ describe('time windows', () => {
       }),
       { numRuns: RUNS },
     );
+  });
+});
+
+describe('a key with many open windows', () => {
+  const timelines = inputs({ displacedMs: 400, stepMs: 40, keys: ['a', 'a', 'b'], eventsMin: 60, eventsMax: 90 });
+
+  test('has them as if all of them were looked through, also after a restore', () => {
+    const many = shapes.map((shape): TimeWindowShape => ({ ...shape, latenessUs: 800_000 }));
+    fc.assert(
+      fc.property(timelines, many, fc.constantFrom(0, 30_000), fc.nat({ max: 90 }), (events, shape, outOfOrderUs, restartAt) => {
+        const program = programOf(shape, outOfOrderUs);
+        const outputs = outputsOf(program, events);
+        expect(outputs).toEqual(timeWindowOutputs({ events, outOfOrderUs }, shape));
+        expect(outputsOf(program, events, { restartAt })).toEqual(outputs);
+      }),
+      { numRuns: Math.ceil(RUNS / 5) },
+    );
+  });
+
+  const WINDOWS = 2_000;
+  /** Every second window, then those between; each has an event. */
+  const times = Array.from({ length: WINDOWS }, (_, i) => 10 * (i < WINDOWS / 2 ? 2 * i : 2 * i - WINDOWS + 1));
+
+  test.each([
+    ['that are fused', '.allowed_lateness(1h).window(10ms)', 'n: count()', 2, WINDOWS],
+    ['that wait for the watermark', '.watermark(out_of_order: 1h).window(10ms)', 'n: count()', 2, WINDOWS],
+    ['whose rows are whole', '.allowed_lateness(1h).window(10ms)', 'n: count(), all: collect(i)', 2, WINDOWS],
+    ['that have early results', '.watermark(out_of_order: 1h).window(10ms, early: 5ms)', 'n: count()', 2, WINDOWS],
+    [
+      'that overlap and have early results',
+      '.watermark(out_of_order: 1h).window(20ms, sliding: 10ms, early: 10ms)',
+      'n: count()',
+      4,
+      WINDOWS - 1,
+    ],
+  ])('looks through a few of them for each event: %s', (_, window, aggregates, count, whole) => {
+    const run = start(planOf(`${EVENT}stream W = E.partition_by(k)${window}.aggregate(${aggregates}).emit(n: n)`));
+    const reads = slotReads(() => {
+      for (const [i, time] of times.entries()) run.push('E', time, { i, k: 'a', v: 1 });
+      for (const [i, time] of times.toReversed().entries()) run.push('E', time + 1, { i, k: 'a', v: 1 });
+      run.engine.end();
+    });
+    expect(reads / (2 * WINDOWS)).toBeLessThan(200);
+    expect(run.outputs.filter((text) => text.includes(`"n":${count}}`)).length).toBe(whole);
   });
 });

@@ -38,6 +38,9 @@ export interface InputShape {
   readonly displacedMs?: number;
   /** Whether times have fractions of a millisecond. */
   readonly isFine?: boolean;
+  readonly keys?: readonly string[];
+  readonly eventsMin?: number;
+  readonly eventsMax?: number;
 }
 
 /** Short streams of few keys with equal times and displaced events, at the epoch and at times with microseconds. */
@@ -46,6 +49,9 @@ export function inputs({
   stepMs = 12,
   displacedMs = 25,
   isFine = true,
+  keys = ['a', 'b', 'c'],
+  eventsMin = 0,
+  eventsMax = 18,
 }: InputShape = {}): fc.Arbitrary<readonly TestEvent[]> {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: stepMs }) },
@@ -55,13 +61,13 @@ export function inputs({
   );
   const event = fc.record({
     type: fc.constantFrom(...types),
-    k: fc.constantFrom('a', 'b', 'c'),
+    k: fc.constantFrom(...keys),
     v: fc.option(fc.integer({ min: -3, max: 9 }), { freq: 6 }),
     step,
     fraction: isFine ? fc.constantFrom(0, 0, 0, 1, 999) : fc.constant(0),
   });
   const origin = isFine ? fc.constantFrom(100_000_000, 1_700_000_000_000_123) : fc.constant(100_000_000);
-  return fc.tuple(origin, fc.array(event, { maxLength: 18 })).map(([from, list]) => {
+  return fc.tuple(origin, fc.array(event, { minLength: eventsMin, maxLength: eventsMax })).map(([from, list]) => {
     let highest: number = from;
     return list.map(({ type, k, v, step: by, fraction }, index) => {
       const us = highest + by * 1000 + (by === 0 ? 0 : fraction);

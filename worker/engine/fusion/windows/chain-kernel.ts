@@ -3,6 +3,12 @@ import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
 import { EarlyResults } from '../../windows/early-results.ts';
 import { ContentKernel, type WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
+import { OrderedSlots } from './ordered-slots.ts';
+
+/** So many open windows of a key are looked through; of more the order is kept. */
+export const LOOKED_THROUGH_MAX = 16;
+/** With so few left no order is kept any more. */
+const ORDERED_MIN = 4;
 
 /**
  * Windows of which a key may have several open. The key's slot holds one of them; the others, mostly of rows that came out of
@@ -13,12 +19,12 @@ export abstract class ChainKernel extends ContentKernel {
   extras = 0;
   /** Only where rows come whole; null = there are no interim results. */
   protected readonly interim: EarlyResults | null;
-  readonly #isLinkedBack: boolean;
+  /** The open windows of the keys that have many, by the slot of the key. */
+  readonly #ordered = new Map<number, OrderedSlots>();
 
   constructor(form: Intake | WholeWindows, earlyMs: number | null, next: Next, environment: OperatorEnvironment) {
     super(form, next, environment);
     this.interim = earlyMs === null ? null : new EarlyResults(earlyMs, this);
-    this.#isLinkedBack = form.fields.has('before');
   }
 
   override begin(...keys: Value[]): number {
@@ -33,10 +39,27 @@ export abstract class ChainKernel extends ContentKernel {
     return this.at(slot, 'next') - 1;
   }
 
-  /** A slot of the key for one more window. */
+  /** Where the open window in the slot begins. */
+  protected abstract startOf(slot: number): number;
+
+  /** The open windows of a key in order, where that is kept. */
+  protected orderedOf(owner: number): OrderedSlots | undefined {
+    return this.#ordered.size === 0 ? undefined : this.#ordered.get(owner);
+  }
+
+  /** To be called when a key has more than can be looked through each time. */
+  protected keepOrder(owner: number): OrderedSlots {
+    const open: number[] = [];
+    for (let slot = owner; slot >= 0; slot = this.behind(slot)) if (this.at(slot, 'count') > 0) open.push(slot);
+    const ordered = new OrderedSlots(open, (slot) => this.startOf(slot));
+    this.#ordered.set(owner, ordered);
+    return ordered;
+  }
+
+  /** A slot of the key for one more window. One whose first event was refused stands right behind the key's own. */
   protected unused(owner: number): number {
-    for (let slot = owner; slot >= 0; slot = this.behind(slot)) if (this.at(slot, 'count') === 0) return slot;
-    return this.#oneMore(owner);
+    const behind = this.behind(owner);
+    return behind >= 0 && this.at(owner, 'count') > 0 && this.at(behind, 'count') === 0 ? behind : this.unusedOrMore(owner);
   }
 
   /** As `unused`, where no slot but the key's own is ever empty. */
@@ -56,7 +79,14 @@ export abstract class ChainKernel extends ContentKernel {
   /** `behind`: -1 = none. */
   #link(slot: number, behind: number): void {
     this.put(slot, 'next', behind + 1);
-    if (this.#isLinkedBack && behind >= 0) this.put(behind, 'before', slot);
+    if (behind >= 0) this.put(behind, 'before', slot);
+  }
+
+  /** The window in the slot has been given its first event. */
+  opened(slot: number): void {
+    const owner = this.at(slot, 'owner');
+    if (owner === slot) this.empty--;
+    this.orderedOf(owner)?.add(slot);
   }
 
   /** The window in the slot is over. */
@@ -64,20 +94,20 @@ export abstract class ChainKernel extends ContentKernel {
     this.whole?.forget(slot);
     this.put(slot, 'count', 0);
     const owner = this.at(slot, 'owner');
+    if (this.#ordered.size > 0) this.#takeOut(slot, owner);
     if (owner === slot) {
       this.empty++;
       return;
     }
-    this.#link(this.#beforeOf(slot, owner), this.behind(slot));
+    this.#link(this.at(slot, 'before'), this.behind(slot));
     this.freeSlot(slot);
     this.extras--;
   }
 
-  #beforeOf(slot: number, owner: number): number {
-    if (this.#isLinkedBack) return this.at(slot, 'before');
-    let before = owner;
-    while (this.behind(before) !== slot) before = this.behind(before);
-    return before;
+  #takeOut(slot: number, owner: number): void {
+    const ordered = this.#ordered.get(owner);
+    ordered?.delete(slot);
+    if (ordered !== undefined && ordered.size <= ORDERED_MIN) this.#ordered.delete(owner);
   }
 
   /** All windows of the key are gone. */

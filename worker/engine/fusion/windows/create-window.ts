@@ -18,7 +18,7 @@ export function createWindow(plan: WindowOperatorPlan, next: Next, environment: 
   switch (window.kind) {
     case 'time':
       if (aggregate !== null && slidesOverTime(plan, window)) return new RingKernel(aggregate, window, next, environment);
-      return new TimeWindowKernel(whole(TimeWindowKernel.wholeFields(window)), window, next, environment);
+      return new TimeWindowKernel(whole(TimeWindowKernel.wholeFields), window, next, environment);
     case 'count':
       return new CountWindowKernel(
         whole(CountWindowKernel.wholeFields, { takesOut: window.slide !== null, keepsRefused: true }),

@@ -43,7 +43,7 @@ export function sessionWindow(aggregate: AggregatePlan, window: SessionWindowPla
 function fieldsOfSession({ isCounting, expireMs }: Pick<Intake, 'isCounting' | 'expireMs'>): SlotFields {
   const touched: readonly SlotField[] = expireMs === null ? [] : ['touched'];
   const hot: readonly SlotField[] = ['count', 'minTime', 'maxTime', 'lastCause', ...touched];
-  const cold: readonly SlotField[] = ['firstCause', 'next', 'owner', 'closedLast'];
+  const cold: readonly SlotField[] = ['firstCause', 'next', 'before', 'owner', 'closedLast'];
   if (isCounting) return new SlotFields([...hot, 'lastOrder'], [...cold, 'firstOrder'], { time: 'maxTime' });
   return new SlotFields(hot, cold, { time: 'maxTime', lastOrder: 'lastCause', firstOrder: 'firstCause' });
 }

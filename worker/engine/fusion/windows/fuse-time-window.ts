@@ -36,7 +36,7 @@ export function timeWindow(window: TimeWindowPlan): ClosingWindow {
 /** Nothing asks for the times of the events, and nothing for the number of the last one. */
 function fieldsOfTime({ expireMs }: Pick<Intake, 'expireMs'>): SlotFields {
   const touched: readonly SlotField[] = expireMs === null ? [] : ['touched'];
-  const cold: readonly SlotField[] = ['firstOrder', 'firstCause', 'next', 'owner', 'origin'];
+  const cold: readonly SlotField[] = ['firstOrder', 'firstCause', 'next', 'before', 'owner', 'origin'];
   const same = { lastOrder: 'firstOrder', time: 'start', minTime: 'start', maxTime: 'start' } as const;
   return new SlotFields(['count', 'start', 'end', 'lastCause', ...touched], cold, same);
 }

@@ -59,7 +59,7 @@ export abstract class KeyedSlots {
 
   /** A slot for a key that has none. */
   begin(...keys: Value[]): number {
-    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.#begun * 2 > this.slots.size && this.mayForget) this.#sweep();
+    if (this.empty > EMPTY_MIN && this.empty * 2 > this.slots.size && this.mayForget && this.isWorthSweeping) this.sweep();
     this.#begun++;
     const slot = this.allot(keys);
     this.table.set(keys, slot);
@@ -82,8 +82,12 @@ export abstract class KeyedSlots {
     return slot;
   }
 
-  /** Looks at all slots, and may find none to give back: so once for as many new keys. */
-  #sweep(): void {
+  /** A sweep looks at all slots, and may find none to give back: so there is one for as many new keys. */
+  protected get isWorthSweeping(): boolean {
+    return this.#begun * 2 > this.slots.size;
+  }
+
+  protected sweep(): void {
     this.#begun = 0;
     for (const slot of this.owners()) {
       if (this.at(slot, 'count') !== 0 || !this.canRelease(slot)) continue;

@@ -8,9 +8,10 @@ import type { WindowView } from '../../trace/views.ts';
 import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { savedContent, type WindowContent } from '../../windows/window-content.ts';
 import type { CallForm, WindowStore } from './call-forms.ts';
-import { ChainKernel } from './chain-kernel.ts';
+import { ChainKernel, LOOKED_THROUGH_MAX } from './chain-kernel.ts';
 import type { WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
+import type { OrderedSlots } from './ordered-slots.ts';
 import type { SlotField } from './slot-fields.ts';
 import type { Given } from './whole-rows.ts';
 
@@ -41,7 +42,7 @@ const savedState = stateOf({
 export class SessionKernel extends ChainKernel {
   static readonly wholeFields: { readonly hot: readonly SlotField[]; readonly cold: readonly SlotField[] } = {
     hot: ['minTime', 'maxTime'],
-    cold: ['firstOrder', 'next', 'owner', 'closedLast'],
+    cold: ['firstOrder', 'next', 'before', 'owner', 'closedLast'],
   };
   /** The session that the row which is being taken in joins with the one that takes it; -1 = none. */
   joining = -1;
@@ -51,6 +52,8 @@ export class SessionKernel extends ChainKernel {
   readonly #closings = new DeadlineQueue<Waiting>();
   /** Highest watermark seen. */
   #watermark = -Infinity;
+  /** Watermark of the last sweep. */
+  #sweptAt = -Infinity;
 
   constructor(
     form: Intake | WholeWindows,
@@ -74,20 +77,30 @@ export class SessionKernel extends ChainKernel {
 
   /** What has closed no longer matters when an event near it would be late whatever is open. */
   protected override canRelease(slot: number): boolean {
-    const forgottenAt = plus(this.at(slot, 'closedLast'), 2 * this.#gapMs + this.#graceMs);
+    const forgottenAt = plus(this.at(slot, 'closedLast'), this.#rememberedMs);
     return super.canRelease(slot) && forgottenAt < this.#watermark;
+  }
+
+  /** How long what has closed is remembered. */
+  get #rememberedMs(): number {
+    return 2 * this.#gapMs + this.#graceMs;
+  }
+
+  /** Also when a good part of what had to be remembered no longer has to: after a rush of keys few new ones may come. */
+  protected override get isWorthSweeping(): boolean {
+    return super.isWorthSweeping || this.#watermark > this.#sweptAt + this.#rememberedMs / 2;
+  }
+
+  protected override sweep(): void {
+    super.sweep();
+    this.#sweptAt = this.#watermark;
   }
 
   /** The key's session that an event at `time` goes to: open, or about to be filled. -1 when it is late. */
   sessionAt(owner: number, time: number): number {
     this.joining = -1;
     if (time <= plus(this.at(owner, 'closedLast'), this.#gapMs)) return -1;
-    let found = -1;
-    for (let slot = owner; slot >= 0; slot = this.behind(slot)) {
-      if (!this.#touches(slot, time)) continue;
-      if (found < 0) found = slot;
-      else this.joining = slot;
-    }
+    let found = this.#findOpen(owner, time);
     if (found < 0) return plus(time, this.#graceMs) < this.environment.watermark() ? -1 : this.unused(owner);
     if (this.joining < 0 || this.at(found, 'firstOrder') < this.at(this.joining, 'firstOrder')) return found;
     const later = found;
@@ -96,15 +109,43 @@ export class SessionKernel extends ChainKernel {
     return found;
   }
 
+  /** An open session of the key that an event at `time` touches; the one before or behind it, if it touches that too, is `joining`. */
+  #findOpen(owner: number, time: number): number {
+    const ordered = this.orderedOf(owner);
+    if (ordered !== undefined) return this.#findAmong(ordered, time);
+    let found = -1;
+    let looked = 0;
+    for (let slot = owner; slot >= 0; slot = this.behind(slot)) {
+      if (++looked > LOOKED_THROUGH_MAX) return this.#findAmong(this.keepOrder(owner), time);
+      if (!this.#touches(slot, time)) continue;
+      if (found < 0) found = slot;
+      else this.joining = slot;
+    }
+    return found;
+  }
+
+  /** Sessions lie more than a gap apart: only those on either side of the time can be near it. */
+  #findAmong(ordered: OrderedSlots, time: number): number {
+    const behind = ordered.countTo(time);
+    const [found = -1, joining = -1] = [ordered.at(behind - 1), ordered.at(behind)].filter(
+      (slot) => slot >= 0 && this.#touches(slot, time),
+    );
+    this.joining = joining;
+    return found;
+  }
+
   #touches(slot: number, time: number): boolean {
     if (this.at(slot, 'count') <= 0) return false;
     return plus(time, this.#gapMs) >= this.at(slot, 'minTime') && time <= plus(this.at(slot, 'maxTime'), this.#gapMs);
   }
 
-  /** The session in the slot has been given its first event. */
-  opened(slot: number): void {
-    if (this.at(slot, 'owner') === slot) this.empty--;
+  override opened(slot: number): void {
+    super.opened(slot);
     this.#enqueue(slot);
+  }
+
+  protected startOf(slot: number): number {
+    return this.at(slot, 'minTime');
   }
 
   #enqueue(slot: number): void {

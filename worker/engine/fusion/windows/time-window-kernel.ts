@@ -5,7 +5,7 @@ import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import type { WindowView } from '../../trace/views.ts';
 import { type SavedContent, savedContent } from '../../windows/window-content.ts';
 import type { WindowStore } from './call-forms.ts';
-import { ChainKernel } from './chain-kernel.ts';
+import { ChainKernel, LOOKED_THROUGH_MAX } from './chain-kernel.ts';
 import type { WholeWindows } from './content-kernel.ts';
 import type { Intake } from './intake.ts';
 import { slotsByOrder } from './keyed-slots.ts';
@@ -42,8 +42,13 @@ const savedState = stateOf({
  * chain. That slot stays the key's, empty, when its window has closed.
  */
 export class TimeWindowKernel extends ChainKernel {
+  static readonly wholeFields: { readonly hot: readonly SlotField[]; readonly cold: readonly SlotField[] } = {
+    hot: ['start', 'end'],
+    cold: ['firstOrder', 'next', 'before', 'owner', 'origin'],
+  };
   readonly #grid: TimeGrid;
-  readonly #overlaps: boolean;
+  /** How many windows hold an event, at most. */
+  readonly #overlapping: number;
   readonly #keepsOrigins: boolean;
   readonly #panes = new Map<number, Pane>();
   readonly #closings = new DeadlineQueue<Pane>();
@@ -55,16 +60,10 @@ export class TimeWindowKernel extends ChainKernel {
   constructor(form: Intake | WholeWindows, plan: TimeWindowPlan, next: Next, environment: OperatorEnvironment) {
     super(form, plan.earlyMs, next, environment);
     this.#grid = new TimeGrid(plan, environment.stream.time.allowedLatenessMs);
-    this.#overlaps = plan.slideMs < plan.sizeMs;
+    this.#overlapping = Math.ceil(plan.sizeMs / plan.slideMs);
     this.#keepsOrigins = plan.align === 'first';
     this.#startAt = form.fields.at('start');
     this.#nextAt = form.fields.at('next');
-  }
-
-  /** Of windows that overlap a key has many open. */
-  static wholeFields({ slideMs, sizeMs }: TimeWindowPlan): { readonly hot: readonly SlotField[]; readonly cold: readonly SlotField[] } {
-    const linkedBack: readonly SlotField[] = slideMs < sizeMs ? ['before'] : [];
-    return { hot: ['start', 'end'], cold: ['firstOrder', 'next', 'owner', 'origin', ...linkedBack] };
   }
 
   override begin(...keys: Value[]): number {
@@ -80,7 +79,7 @@ export class TimeWindowKernel extends ChainKernel {
 
   /** The key's window that holds `time`: open, or about to be filled. -1 when it has closed. */
   windowAt(owner: number, time: number): number {
-    const start = this.#startOf(owner, time);
+    const start = this.#startFor(owner, time);
     const open = this.#openAt(owner, start);
     if (open >= 0) return open;
     if (this.#grid.closesAt(start) <= this.environment.watermark()) return -1;
@@ -89,7 +88,11 @@ export class TimeWindowKernel extends ChainKernel {
 
   /** The key's open window that begins then; -1 = none. */
   #openAt(owner: number, start: number): number {
+    const ordered = this.orderedOf(owner);
+    if (ordered !== undefined) return ordered.startingAt(start);
+    let looked = 0;
     for (let slot = owner; slot >= 0; slot = this.behind(slot)) {
+      if (++looked > LOOKED_THROUGH_MAX) return this.keepOrder(owner).startingAt(start);
       if (this.at(slot, 'count') > 0 && this.at(slot, 'start') === start) return slot;
     }
     return -1;
@@ -100,11 +103,11 @@ export class TimeWindowKernel extends ChainKernel {
     const { row } = given;
     const { time } = row;
     const watermark = this.environment.watermark();
-    const openAt = this.#overlaps ? this.#allOpen(owner) : null;
+    const openAt = this.#overlaps && this.orderedOf(owner) === undefined ? this.#allOpen(owner) : null;
     let isLate = false;
     const grid = this.#grid;
     const windows: { readonly start: number; readonly slot: number }[] = [];
-    for (let start = this.#startOf(owner, time); grid.endOf(start) > time; start = grid.before(start)) {
+    for (let start = this.#startFor(owner, time); grid.endOf(start) > time; start = grid.before(start)) {
       if (grid.closesAt(start) <= watermark) isLate = true;
       else windows.push({ start, slot: openAt === null ? this.#openAt(owner, start) : (openAt.get(start) ?? -1) });
     }
@@ -127,6 +130,10 @@ export class TimeWindowKernel extends ChainKernel {
     }
   }
 
+  get #overlaps(): boolean {
+    return this.#overlapping > 1;
+  }
+
   /** By start. */
   #allOpen(owner: number): ReadonlyMap<number, number> {
     const open = new Map<number, number>();
@@ -134,6 +141,7 @@ export class TimeWindowKernel extends ChainKernel {
     for (let slot = owner; slot >= 0; slot = slots.get(slot, this.#nextAt) - 1) {
       if (slots.get(slot, 0) > 0) open.set(slots.get(slot, this.#startAt), slot);
     }
+    if (open.size > LOOKED_THROUGH_MAX * this.#overlapping) this.keepOrder(owner);
     return open;
   }
 
@@ -165,17 +173,19 @@ export class TimeWindowKernel extends ChainKernel {
     return slot;
   }
 
-  #startOf(owner: number, time: number): number {
+  protected startOf(slot: number): number {
+    return this.at(slot, 'start');
+  }
+
+  #startFor(owner: number, time: number): number {
     if (!this.#keepsOrigins) return this.#grid.lastStart(time);
     const origin = this.#grid.originOf(this.at(owner, 'origin'), time);
     this.put(owner, 'origin', origin);
     return this.#grid.lastStart(time, origin);
   }
 
-  /** The window in the slot has been given its first event. */
-  opened(slot: number): void {
-    const owner = this.at(slot, 'owner');
-    if (slot === owner) this.empty--;
+  override opened(slot: number): void {
+    super.opened(slot);
     const start = this.at(slot, 'start');
     let pane = this.#newest;
     if (pane?.start !== start) {
