@@ -80,8 +80,9 @@ export class KeyedRun {
     const { setup } = this.#parts;
     const isDivided = await this.#inLanes(setup.count);
     if (isDivided) return setup.count;
+    const alone = Lane.open({ ...setup, plan: this.#parts.plan, count: 1, number: 0, from: this.#shown });
     this.#own.close();
-    this.#own = Lane.open({ ...setup, plan: this.#parts.plan, count: 1, number: 0, from: this.#shown });
+    this.#own = alone;
     await this.#inLanes(1);
     return 1;
   }
