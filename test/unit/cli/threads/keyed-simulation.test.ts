@@ -30,7 +30,8 @@ function isRight(program: string): boolean {
 const choices = fc.array(fc.nat(9_999), { minLength: 60, maxLength: 120 });
 const lineChoices = fc.array(fc.nat(9_999), { minLength: 200, maxLength: 2_500 });
 
-const RUNS = Number(process.env['KEYED_RUNS'] ?? 60);
+/** More of them: `FUZZ_SEED=random CEP_KEYED_RUNS=500 npx vitest run test/unit/cli/threads/keyed-simulation`. */
+const runs = Number(process.env['CEP_KEYED_RUNS'] ?? 25);
 
 describe('a simulation whose keys are divided', () => {
   it('shows what one thread shows, of any program and any file', async () => {
@@ -55,10 +56,10 @@ describe('a simulation whose keys are divided', () => {
           expect(without(other)).toEqual(without(one as Shown));
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: runs },
     );
-    expect(used.get(2) ?? 0).toBeGreaterThan(RUNS / 10);
-    expect(used.get(4) ?? 0).toBeGreaterThan(RUNS / 10);
+    expect(used.get(2) ?? 0).toBeGreaterThan(runs / 10);
+    expect(used.get(4) ?? 0).toBeGreaterThan(runs / 10);
   }, 1_200_000);
 
   const users = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
