@@ -121,7 +121,7 @@ export class SimulateCommand extends ResultCommand {
     });
     const { events: eventsPaths, timed, flush, timeField } = this;
     const source = this.#source;
-    const threads = { ...this.#threads(workers, screen, () => digestOf(...texts())), isAsked };
+    const threads = { ...this.#threads(workers, screen, () => digestOf(...texts())), isAsked, partitionBy };
     const { unreadable, isInterrupted } = await Simulation.run(
       {
         plan,

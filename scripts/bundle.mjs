@@ -74,6 +74,7 @@ const entries = {
   'engine-worker': 'worker/runtime/threads/engine-worker.ts',
   'check-process': 'worker/runtime/checking/check-process.ts',
   'raft-thread': 'coordinator/raft/thread/raft-thread.ts',
+  'lane-worker': 'cli/simulation/threads/keys/lane-worker.ts',
   'piece-worker': 'cli/simulation/threads/piece-worker.ts',
 };
 

@@ -182,9 +182,9 @@ export class EventLines {
     return { files: this.#file + 1, time: this.#reading.position?.time ?? 0, digest: this.#digest };
   }
 
-  /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. */
-  next({ stopAtEvent }: { readonly stopAtEvent: boolean }): EventPiece | undefined {
-    if (this.#range) return this.#nextOf(this.#range);
+  /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. `most`: bytes of it, behind `moveTo`. */
+  next({ stopAtEvent, most = Infinity }: { readonly stopAtEvent: boolean; readonly most?: number }): EventPiece | undefined {
+    if (this.#range) return this.#nextOf(this.#range, most);
     const piece = this.#rest.length > 0 ? this.#rest : this.#bytes.read(this.#reading.bytesAtOnceMax);
     if (!piece) return this.#end();
     const end = stopAtEvent ? piece.indexOf(LINE_FEED) + 1 : 0;
@@ -198,9 +198,9 @@ export class EventLines {
     this.#bytes.close();
   }
 
-  #nextOf(range: LineRange): EventPiece | undefined {
+  #nextOf(range: LineRange, most: number): EventPiece | undefined {
     if (range.isThrough) return undefined;
-    const chunk = this.#bytes.read(Math.min(range.wanted(this.#restAt), this.#reading.bytesAtOnceMax));
+    const chunk = this.#bytes.read(Math.min(range.wanted(this.#restAt), this.#reading.bytesAtOnceMax, most));
     if (!chunk) return this.#end();
     const within = range.cut(chunk, this.#restAt);
     this.#restAt += chunk.length;

@@ -31,6 +31,11 @@ export class Deliveries {
     this.#count(`the dead letters of stream ${stream}`);
   }
 
+  /** To how many more was delivered than is shown. */
+  get targets(): number {
+    return this.#undelivered.size;
+  }
+
   /** What was handed over elsewhere and counted there. */
   add(undelivered: readonly (readonly [string, number])[]): void {
     for (const [target, count] of undelivered) this.#count(target, count);

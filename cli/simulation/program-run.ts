@@ -4,6 +4,7 @@ import { EventSchemas } from '../../shared/events/schema.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
 import type { DeadLetter, Delivery, Engine, EngineHost, LogEntry } from '../../worker/engine/engine.ts';
+import type { EventShare } from '../../worker/engine/sharing/event-share.ts';
 import type { FastPath } from '../event-files/event-reading.ts';
 import type { InvalidEvent } from './event-problems.ts';
 
@@ -38,6 +39,8 @@ export interface ProgramRunOptions {
   readonly isWatched: boolean;
   /** What answers questions of the program, and a trace. */
   readonly host?: Pick<EngineHost, 'lookup' | 'score' | 'trace'>;
+  /** It is one of several that share the events. @default all are its own */
+  readonly share?: EventShare;
 }
 
 /** A program at work on what is read of an event file. */
@@ -48,15 +51,19 @@ export class ProgramRun {
   counts: RunCounts = { events: 0, processed: 0, outputs: 0 };
   /** Of the events of the reader, those that took the fast path. */
   #entered = 0;
+  /** Results of reading that are no events. */
+  #others = 0;
+  readonly #share: EventShare | undefined;
   readonly #schemas: EventSchemas;
   readonly #isWatched: boolean;
 
   /** @throws CepError when the program cannot begin */
-  constructor({ plan, strict, isWatched, host = {} }: ProgramRunOptions, sink: RunSink) {
+  constructor({ plan, strict, isWatched, host = {}, share }: ProgramRunOptions, sink: RunSink) {
     this.sink = sink;
     this.#schemas = new EventSchemas(plan.events);
     this.#isWatched = isWatched;
-    this.engine = createEngine(plan, { ...host, ...this.#host() }, { strictEvents: strict });
+    this.engine = createEngine(plan, { ...host, ...this.#host() }, { strictEvents: strict, ...(share && { share }) });
+    this.#share = share;
   }
 
   /** Where nobody needs to see each event, those that have the expected layout need not be made. */
@@ -72,7 +79,17 @@ export class ProgramRun {
 
   take(result: ReadResult): void {
     if (result.kind === 'event') this.#push(result);
-    else if (result.kind === 'invalid') this.sink.invalid(result);
+    else this.#takeProblem(result);
+  }
+
+  /** Results of reading so far, of a run whose counts begin with the first one. */
+  get seen(): number {
+    return (this.#share?.events ?? this.counts.events) + this.#others;
+  }
+
+  #takeProblem(result: Exclude<ReadResult, ReadEvent>): void {
+    this.#others++;
+    if (result.kind === 'invalid') this.sink.invalid(result);
     else this.sink.unreadable(result.diagnostic);
   }
 

@@ -5,7 +5,7 @@ import type { DeadLetter, Delivery, LogEntry } from '../../worker/engine/engine.
 import { Deliveries } from './deliveries.ts';
 import { EventProblems, type InvalidEvent } from './event-problems.ts';
 import type { RunSink } from './program-run.ts';
-import type { PieceRecord } from './threads/piece-record.ts';
+import type { Recorded } from './threads/piece-record.ts';
 import type { SavedTotals } from './totals.ts';
 import type { SimulationView } from './view.ts';
 
@@ -56,7 +56,7 @@ export class RunResults implements RunSink {
   }
 
   /** Shows and counts what came of a piece of the file elsewhere; `linesBefore` is added to the numbers of its lines. */
-  takeRecord({ shown, more, incomplete, unknown, undelivered }: PieceRecord, linesBefore: number): void {
+  takeRecord({ shown, more, incomplete, unknown, undelivered }: Recorded, linesBefore: number): void {
     const { problems } = this;
     for (const one of shown) {
       if (one instanceof Uint8Array) this.#view.lines?.(one);

@@ -22,6 +22,8 @@ import { RunResults } from './run-results.ts';
 import type { SimulationReport } from './summary.ts';
 import { Division, type ThreadSettings } from './threads/division.ts';
 import { EngineTotals, TallyDifference } from './threads/engine-totals.ts';
+import { KeyedDivision, whyNotByKey } from './threads/keys/keyed-division.ts';
+import type { KeyedRun } from './threads/keys/keyed-run.ts';
 import { whyNotByLines } from './threads/line-division.ts';
 import { type RuleCount, type SavedTotals, streamNotes } from './totals.ts';
 import { untimedEvents } from './untimed-events.ts';
@@ -85,8 +87,11 @@ export class Simulation {
   readonly #pace: Pace | undefined;
   readonly #checkpoints: Checkpoints | undefined;
   #division: Division | undefined;
+  #keyedDivision: KeyedDivision | undefined;
+  /** What takes all events from the beginning, in place of what began. */
+  #keyed: KeyedRun | undefined;
   readonly #tallies = new TallyDifference();
-  readonly #totals: EngineTotals;
+  #totals: EngineTotals;
   readonly #answers: Answers;
   readonly #started = performance.now();
   #elapsedBefore = 0;
@@ -100,6 +105,7 @@ export class Simulation {
       return await simulation.#runAll();
     } finally {
       simulation.#lines?.close();
+      simulation.#keyed?.close();
       await models?.close();
       view.flush();
     }
@@ -185,16 +191,17 @@ export class Simulation {
 
   async #open(before: FilesBefore | undefined): Promise<void> {
     this.#results.problems.file = sourceName(this.#path);
-    this.#division = this.#isWatched ? undefined : this.#planDivision();
+    this.#planDivision();
     this.#run.beginFile();
     this.#lines = await this.#unlessInterrupted(EventLines.of(this.#path, this.#linesOptions(before)));
   }
 
   /** Threads cannot show what a view keeps to itself, nor say where a checkpoint would stand. */
-  #planDivision(): Division | undefined {
-    const { plan, strict, timeField, threads: settings, source } = this.#options;
+  #planDivision(): void {
+    const { plan, strict, flush, timeField, threads: settings, source } = this.#options;
+    this.#division = this.#keyedDivision = undefined;
     const isPossible =
-      settings !== undefined &&
+      !this.#isWatched &&
       timeField === undefined &&
       this.#checkpoints === undefined &&
       this.#view.lines !== undefined &&
@@ -202,7 +209,10 @@ export class Simulation {
       // A line without a time has that of the line before, which may stand in the file before.
       this.#options.eventsPaths.length === 1 &&
       isSeekable(this.#path, undefined);
-    return isPossible ? Division.of({ plan, eventsPath: this.#path, strict, settings }) : undefined;
+    if (settings === undefined || !isPossible) return;
+    const options = { plan, eventsPath: this.#path, strict, settings };
+    this.#division = Division.of(options);
+    this.#keyedDivision = this.#division === undefined ? KeyedDivision.of({ ...options, flush }) : undefined;
   }
 
   #linesOptions(before: FilesBefore | undefined): EventLinesOptions {
@@ -224,6 +234,8 @@ export class Simulation {
     for (;;) {
       const isDivided = this.#division?.isDue(lines.progress.read) ?? false;
       const { place } = lines;
+      if (this.#keyedDivision?.isDue(lines.progress.read, this.#run.counts.outputs) === true)
+        return await this.#divideKeys(this.#keyedDivision);
       if (isDivided && place) return await this.#divide(place);
       if (lines.progress.size === undefined) this.#view.flush(); // More may come late, or never.
       await this.#unlessInterrupted(lines.ready());
@@ -255,6 +267,14 @@ export class Simulation {
     this.#run.sink = this.#results;
   }
 
+  /** All that came so far has been shown. */
+  async #divideKeys(division: KeyedDivision): Promise<void> {
+    const parts = { results: this.#results, breathe: (read: number) => this.#pause(read) };
+    const keyed = division.begin(parts, this.#run.seen);
+    this.#keyed = keyed;
+    this.#workersUsed = Math.max(this.#workersUsed, await keyed.toEnd());
+  }
+
   async #takeAll(results: readonly ReadResult[]): Promise<void> {
     for (const result of results) {
       if (this.#pace && result.kind === 'event') await this.#waitFor(result, this.#pace);
@@ -280,16 +300,25 @@ export class Simulation {
   }
 
   async #finish(): Promise<void> {
+    const counted = this.#keyed?.counted;
+    if (counted === undefined) await this.#end();
+    else {
+      this.#run.counts = counted.counts;
+      this.#totals = counted.totals;
+    }
+    this.#view.summary(await this.#report());
+    await this.#view.written();
+    if (!this.#isInterrupted) this.#checkpoints?.finish(this.#savedTotals());
+    else if (this.#checkpoints !== undefined && this.#position !== undefined) await this.#saveCheckpoint(this.#checkpoints, this.#position);
+  }
+
+  async #end(): Promise<void> {
     if (this.#options.flush && !this.#isInterrupted) {
       this.#view.end?.();
       this.#run.engine.end();
       await this.#answers.settled();
     }
     this.#totals.add(this.#tallies.next(this.#run.engine.counters()));
-    this.#view.summary(await this.#report());
-    await this.#view.written();
-    if (!this.#isInterrupted) this.#checkpoints?.finish(this.#savedTotals());
-    else if (this.#checkpoints !== undefined && this.#position !== undefined) await this.#saveCheckpoint(this.#checkpoints, this.#position);
   }
 
   async #report(): Promise<SimulationReport> {
@@ -324,8 +353,8 @@ export class Simulation {
     if (threads?.isAsked !== true || threads.workers < 2 || this.#workersUsed > 1) return undefined;
     const asked = this.#isWatched ? '--timed, --verbose and --trace' : this.#checkpoints ? '--checkpoint-dir' : timeField && '--time-field';
     if (asked) return `${asked} ${asked.includes(' and ') ? 'go' : 'goes'} event by event`;
-    const reason = whyNotByLines(plan);
-    if (reason !== null) return `${reason}; one thread takes all events in order`;
+    const { why: reason } = whyNotByLines(plan) === null ? {} : whyNotByKey(plan, threads);
+    if (reason !== undefined) return `${reason}; one thread takes all events in order`;
     const streamed = eventsPaths.find((path) => source?.format !== undefined || !isSeekable(path, undefined));
     if (streamed !== undefined) return `${sourceName(streamed)} can only be read from its beginning to its end`;
     if (eventsPaths.length > 1) return 'of several files each goes on at the time of the one before';

@@ -7,6 +7,7 @@ import type { Engine, EngineHost } from './engine.ts';
 import type { BackendFactory, ExpressionBackend } from './evaluate/backend.ts';
 import { fuse } from './fusion/fuse.ts';
 import { ProgramEngine } from './program-engine.ts';
+import type { EventShare } from './sharing/event-share.ts';
 
 export interface EngineOptions {
   /** Incomplete events are invalid. @default false */
@@ -32,6 +33,8 @@ export interface EngineOptions {
    * events of before may lack fields that no condition reads. @default false
    */
   readonly causes?: boolean;
+  /** The engine is one of several that share the events of a program: it works on its own, and lets time move to the others. @default all are its own */
+  readonly share?: EventShare;
 }
 
 /**
@@ -47,11 +50,12 @@ export function createEngine(plan: Plan, host: EngineHost, options: EngineOption
     causes = false,
     isFused = true,
     explainedValuesMax = Infinity,
+    share = null,
   } = options;
   const backend = load(plan, options.backend ?? compiledBackend);
   const watched = explain || causes ? 'explained' : host.trace !== undefined ? 'traced' : null;
-  const fused = isFused ? fuse(plan, { watched }) : null;
-  return new ProgramEngine(plan, host, { backend, strictEvents, explain, explainKey, causes, explainedValuesMax, fused });
+  const fused = isFused ? fuse(plan, { watched, keys: share?.keys }) : null;
+  return new ProgramEngine(plan, host, { backend, strictEvents, explain, explainKey, causes, explainedValuesMax, share, fused });
 }
 
 function load(plan: Plan, factory: BackendFactory): ExpressionBackend {

@@ -25,6 +25,9 @@ import type { FusedProgram } from './fusion/fuse.ts';
 import type { Arrivals, FusedNode, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
 import { EventFastPath } from './reading/event-fast-path.ts';
+import type { EventShare } from './sharing/event-share.ts';
+import { ownedEvents } from './sharing/owned-events.ts';
+import { SharedQueue } from './sharing/shared-queue.ts';
 import { loadOf } from './state/codec.ts';
 import { LATEST_STATE_FORMAT } from './state/format.ts';
 import { inFormat } from './streams/earlier-forms.ts';
@@ -52,6 +55,8 @@ export interface ProgramOptions {
   readonly causes: boolean;
   /** Values that all that is remembered to explain streams may have together. */
   readonly explainedValuesMax: number;
+  /** Of which events it takes a share; null = it takes all. */
+  readonly share: EventShare | null;
   /** The program as generated code, as far as it has a form there. */
   readonly fused: FusedProgram | null;
 }
@@ -67,7 +72,8 @@ export class ProgramEngine implements Engine {
   readonly #schemas: EventSchemas;
   readonly #records: ReadonlyMap<string, RecordType>;
   readonly #time: ProgramTime;
-  readonly #queue = new ResultQueue();
+  readonly #queue: ResultQueue;
+  readonly #share: EventShare | null;
   readonly #effects = new Effects();
   readonly #causes: CauseRecorder | null;
   readonly #routes: Routes;
@@ -95,7 +101,9 @@ export class ProgramEngine implements Engine {
   readonly #unreadTypes = new UnreadTypes();
 
   constructor(plan: Plan, host: EngineHost, options: ProgramOptions) {
-    const { backend, strictEvents, explain, explainKey, causes, explainedValuesMax, fused } = options;
+    const { backend, strictEvents, explain, explainKey, causes, explainedValuesMax, share, fused } = options;
+    this.#share = share;
+    this.#queue = share === null ? new ResultQueue() : new SharedQueue(share);
     this.#causes = causes ? new CauseRecorder(plan) : null;
     this.#fused = fused;
     this.#host = host;
@@ -149,6 +157,10 @@ export class ProgramEngine implements Engine {
       arrivals: ({ name }) => this.#arrivalsOf(name),
       output: this.#outputOf(),
       beforeCounting: (settle) => this.#beforeCounting.push(settle),
+      owns: (type) => {
+        invariant(this.#share !== null, 'all events are its own');
+        return ownedEvents(this.#share, type);
+      },
       defer: (call, stream) => this.#defer(call, stream),
       rowOfEvent: () => this.#rowOfEvent(),
     };
@@ -164,7 +176,9 @@ export class ProgramEngine implements Engine {
 
   #arrivalsOf(type: string): Arrivals | null {
     const clock = this.#time.singleClock(type);
-    return clock === null ? null : arrivalsOf(this.#arriving, clock);
+    if (clock === null) return null;
+    const arrivals = arrivalsOf(this.#arriving, clock);
+    return this.#share === null ? arrivals : countedArrivals(arrivals, this.#share);
   }
 
   #unread(type: string): EventEntry['enter'] | null {
@@ -222,6 +236,7 @@ export class ProgramEngine implements Engine {
         this.#eventsLate++;
       },
       causes: this.#causes,
+      share: this.#share,
       output: this.#outputOf(),
     };
   }
@@ -242,6 +257,7 @@ export class ProgramEngine implements Engine {
 
   push(event: InputEvent): Admission {
     if (this.#fastPath?.push(event) === true) return { status: 'valid', time: this.#arriving.time, incomplete: NOTHING };
+    if (this.#share !== null) this.#share.events++;
     const admission = this.#schemas.admit(event, { strict: this.#strict });
     if (admission.status === 'invalid') {
       this.#eventsInvalid++;
@@ -250,14 +266,18 @@ export class ProgramEngine implements Engine {
     if (admission.incomplete.length > 0) this.#eventsIncomplete++;
     this.#backend.beginEvent();
     this.#arriving.order++;
+    const isOwn = this.#share?.takes(event.type, admission.fields) ?? true;
     this.#moveTimeTo(event, admission);
-    const row = this.#rowOf(event, admission);
-    const take = this.#rowEntries.get(event.type);
-    if (take === undefined) this.#sendEvent(row);
-    else this.#take(take, row);
+    if (isOwn) this.#deliver(this.#rowOf(event, admission));
     this.#settle();
     this.#effects.runTasks();
     return admission;
+  }
+
+  #deliver(row: Row): void {
+    const take = this.#rowEntries.get(row.type);
+    if (take === undefined) this.#sendEvent(row);
+    else this.#take(take, row);
   }
 
   advance(time: number, source?: string): void {
@@ -349,10 +369,12 @@ export class ProgramEngine implements Engine {
     this.#time.begin();
     for (let at = scheduler.next(0); at < timed.length; at = scheduler.next(at + 1)) {
       const node = timed[at] as StreamNode;
+      this.#share?.beginStream(at);
       node.advance();
       this.#queue.drain();
       node.schedule();
     }
+    if (this.#share !== null) this.#share.step = null;
     this.#time.finish();
     scheduler.schedule();
     for (const at of scheduler.asked) timed[at]?.schedule();
@@ -548,4 +570,14 @@ function startsWith(fields: Fields, names: readonly string[]): boolean {
   if (fields.size < names.length) return false;
   const keys = fields.keys();
   return names.every((name) => keys.next().value === name);
+}
+
+function countedArrivals(arrivals: Arrivals, share: EventShare): Arrivals {
+  return {
+    arrive: (time, isArrivalTime) => {
+      share.events++;
+      return arrivals.arrive(time, isArrivalTime);
+    },
+    depart: arrivals.depart,
+  };
 }

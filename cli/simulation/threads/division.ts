@@ -3,6 +3,8 @@ import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { isReadTwice } from '../../event-files/event-source.ts';
 import { DividedRun, type DividedRunParts } from './divided-run.ts';
 import { IdleCores } from './idle-cores.ts';
+import type { LaneChoice } from './keys/lane-choice.ts';
+import type { StartLane } from './keys/lane-thread.ts';
 import { whyNotByLines } from './line-division.ts';
 import type { ViewStyle } from './piece-record.ts';
 import { PieceRunner } from './piece-runner.ts';
@@ -15,6 +17,8 @@ export interface ThreadSettings {
   readonly workers: number;
   /** The user named that number, or a field to divide by. */
   readonly isAsked?: boolean;
+  /** The field by which to divide. @default whichever does */
+  readonly partitionBy?: string | undefined;
   /** How the view writes. */
   readonly style: ViewStyle;
   /** The program's files, for the threads to read again, and the digest of what it said with everything it imports. */
@@ -26,6 +30,10 @@ export interface ThreadSettings {
   readonly choice?: ThreadChoice;
   /** @default threads of this process */
   readonly startThread?: StartThread;
+  /** The same of lanes. @default threads of this process */
+  readonly startLane?: StartLane;
+  /** The same of lanes. @default one that measures; with `pieceBytes` one that uses all threads from the first line on */
+  readonly laneChoice?: LaneChoice;
 }
 
 /** A file that is smaller is through before a thread has started. */

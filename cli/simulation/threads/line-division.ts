@@ -47,7 +47,7 @@ function rememberingOf(operators: readonly OperatorPlan[]): OperatorPlan | undef
   return undefined;
 }
 
-function changesVariables(part: unknown): boolean {
+export function changesVariables(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false;
   if ('kind' in part && part.kind === 'set_global') return true;
   return Object.entries(part).some(([name, inner]) => name !== 'origin' && name !== 'type' && changesVariables(inner));

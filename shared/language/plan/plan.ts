@@ -171,6 +171,8 @@ export interface JoinSourcePlan {
   /** `.window(n)`: newest n of each side and key, whatever their age. */
   readonly withinCount: number | null;
   readonly latestOnly: boolean;
+  /** Rows that may wait. @default limits.patternRunsDefault */
+  readonly waitingMax?: number;
   readonly fingerprint: string;
 }
 

@@ -55,9 +55,16 @@ describe('cep simulate --workers', () => {
     expect((await simulate(['-p', rows, '--workers', '4'])).workers).toBe(1);
   });
 
+  it.each([['--json'], ['--skip-invalid'], ['--quiet']])('gives with %s what one thread gives where keys are divided', async (option) => {
+    const one = await simulate(['-p', counts, option, '--workers', '1', '--piece-bytes', '50000']);
+    const three = await simulate(['-p', counts, option, '--workers', '3', '--piece-bytes', '50000']);
+    expect(three.ended).toEqual(one.ended);
+    expect([one.workers, three.workers]).toEqual([1, 3]);
+  });
+
   it('says why a program is not divided by the field asked for, and runs it on one thread', async () => {
-    const { shown, workers } = await simulate(['-p', counts, '--workers', '2', '--partition-by', 'symbol', '--piece-bytes', '50000']);
+    const { shown, workers } = await simulate(['-p', counts, '--workers', '2', '--partition-by', 'price', '--piece-bytes', '50000']);
     expect(workers).toBe(1);
-    expect(shown).toContain('One worker was used: stream Sums remembers events: .window(3)');
+    expect(shown).toContain('One worker was used: stream Sums remembers events: .window(3).aggregate(sum: sum(price)), but not by `price`');
   });
 });

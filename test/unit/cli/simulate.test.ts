@@ -158,8 +158,11 @@ describe('cep simulate', () => {
     const { exitCode, stdout } = await simulate([...files, '-w', '4', '--partition-by', 'user']);
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringContaining('One worker was used: stream Twice is a pattern; one thread takes all events in order\n'),
+      expect.stringContaining('One worker was used: more threads would not be faster for these events\n'),
     ]);
+    expect((await simulate([...files, '-w', '4', '--partition-by', 'tries'])).stdout).toContain(
+      'One worker was used: stream Twice looks for a pattern, but not by `tries`; one thread takes all events in order\n',
+    );
   });
 
   it('waits between events as long as the file says', async () => {

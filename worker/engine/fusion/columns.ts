@@ -101,6 +101,11 @@ export class EventColumns implements Columns {
     return this.read.filter((name) => this.#places.has(name));
   }
 
+  /** A field that has been read, and its place where that has been asked for. */
+  textsOf(name: string): readonly [value: string, place: string | undefined] {
+    return [this.#names.get(name) as string, this.#places.get(name)];
+  }
+
   /** The parameters of a function that has read these. */
   get parameters(): readonly string[] {
     const values = this.read.map((name) => this.#names.get(name) as string);

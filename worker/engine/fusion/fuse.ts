@@ -71,13 +71,15 @@ export interface PrintOptions {
    * sources, as operators tell then what they hold. Null = nobody looks on.
    */
   readonly watched?: 'traced' | 'explained' | null;
+  /** By event type the field whose value says whose an event is, of an engine that shares them with others; null: that does not matter. */
+  readonly keys?: ReadonlyMap<string, string | null> | undefined;
 }
 
 /** Decides how all of a program runs, then prints what has a form in generated code. */
-export function printProgram(plan: Plan, { watched = null }: PrintOptions = {}): PrintedProgram {
+export function printProgram(plan: Plan, { watched = null, keys }: PrintOptions = {}): PrintedProgram {
   const program = new ProgramFusion(plan);
   const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf, rowSource: rowSourceFuserOf });
-  const { entries, rowEntries } = new ProgramEntries(program, followers, watched !== null);
+  const { entries, rowEntries } = new ProgramEntries(program, followers, { isWatched: watched !== null, keys });
   for (const stream of followers.streams) {
     stream.printRowSource(watched !== null);
     if (watched !== 'explained') stream.printRowKernels();

@@ -3,6 +3,7 @@ import type { EventPlan, OperatorPlan } from '../../../shared/language/plan/plan
 import type { StreamCounters } from '../engine.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
+import type { OwnsEvent } from '../sharing/owned-events.ts';
 
 /** A stream of the running program, as generated code needs it. */
 export interface FusedNode {
@@ -42,6 +43,8 @@ export interface FusedRuntime {
   kernel(plan: object): unknown;
   /** Null when events of the type move more than one clock. */
   arrivals(type: EventPlan): Arrivals | null;
+  /** Of an engine that shares the events of the type with others: which are its own. */
+  owns(type: string): OwnsEvent;
   output(event: OutputEvent): void;
   /** To be called before anybody reads the counters of streams. */
   beforeCounting(settle: () => void): void;

@@ -38,6 +38,15 @@ interface WholeEvents {
   readonly followers: readonly Follower[] | null;
 }
 
+interface EntryOptions {
+  /** Each operator is to be seen at work, so all rows come whole to each of them. */
+  readonly isWatched: boolean;
+  /** As `PrintOptions` has it. */
+  readonly keys: ReadonlyMap<string, string | null> | undefined;
+}
+
+const NO_KEYS: ReadonlyMap<string, string | null> = new Map();
+
 /** Decides how events of all types come into a program, and with them all that follows; then prints it. */
 export class ProgramEntries {
   /** By column. */
@@ -46,10 +55,11 @@ export class ProgramEntries {
   readonly rowEntries: readonly PrintedRowEntry[];
   readonly #program: ProgramFusion;
   readonly #followers: StreamFollowers;
+  readonly #keys: NonNullable<EntryOptions['keys']>;
 
-  /** `isWatched`: each operator is to be seen at work, so all rows come whole to each of them. */
-  constructor(program: ProgramFusion, followers: StreamFollowers, isWatched: boolean) {
+  constructor(program: ProgramFusion, followers: StreamFollowers, { isWatched, keys }: EntryOptions) {
     this.#program = program;
+    this.#keys = keys ?? NO_KEYS;
     this.#followers = followers;
     const { plan, decisions } = program;
     const decided = plan.events.map((event) => {
@@ -72,6 +82,10 @@ export class ProgramEntries {
     const followers = this.#followers.of(`event:${event.name}`, columns, true);
     if (followers instanceof Refusal) return { why: followers.why, followers: null };
     if (followers.length > 0 && !followers.some(({ hasForm }) => hasForm)) return { why: 'all that reads them takes rows', followers };
+    const key = this.#keys.get(event.name) ?? null;
+    if (key !== null && !columns.read.includes(key)) return { why: `nothing reads \`${key}\`, by which they are shared`, followers };
+    // By its place whose the text is need be found only once.
+    if (key !== null) columns.field({ kind: 'current' }, key)?.place?.();
     return { followers, print: () => this.#enter(event, columns, followers) };
   }
 
@@ -105,6 +119,7 @@ export class ProgramEntries {
     const { time } = columns;
     const body = new Body(module.names);
     body.add(`const ${columns.order}=${arrivals}.arrive(${time},${isArrival});`);
+    if (this.#keys.has(event.name)) this.#leaveToOthers(event, columns, arrivals, body);
     handOn(followers, body);
     // Where nothing keeps anything and nothing follows, an event is through when the calls return.
     const isOver = this.#program.readersOf(`event:${event.name}`).every((stream) => this.#endsHere(stream));
@@ -113,6 +128,16 @@ export class ProgramEntries {
     const position = module.export(module.use(module.define(parameters, body)));
     decisions.entry(event, { form: 'columns', why: null, columns: columns.read, placed: columns.placed });
     return { event, reads: columns.read, keys: columns.placed, position };
+  }
+
+  /** Events of other engines only move time. */
+  #leaveToOthers({ name: type }: EventPlan, columns: EventColumns, arrivals: string, body: Body): void {
+    const owns = this.#program.module.late((runtime) => runtime.owns(type));
+    const key = this.#keys.get(type) ?? null;
+    body.add(() => {
+      const [value, place] = key === null ? [] : columns.textsOf(key);
+      return `if(!${owns}(${value ?? 'null'},${place ?? 'undefined'})){${arrivals}.depart();return;}`;
+    });
   }
 
   /** Nothing in the stream keeps anything, and nothing follows it. */

@@ -105,7 +105,7 @@ export class JoinKernel implements Source, Kernel {
       withinMs: plan.withinMs,
       keepsMs: this.#keepsMs,
       keyAs: form?.keyAs ?? null,
-      limit: limits.patternRunsDefault,
+      limit: plan.waitingMax ?? limits.patternRunsDefault,
       watermark: () => this.#seenAt ?? environment.watermark(),
       dropped: () => environment.runsDropped('max_runs'),
       ended: plan.join === 'inner' ? null : (side, waiting) => this.#giveAlone(side, waiting),

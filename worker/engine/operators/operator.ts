@@ -74,6 +74,11 @@ export interface OperatorEnvironment {
   partition(row: Row): string;
   /** The row's partition key values under their names, in written order. */
   partitionFields(row: Row): readonly (readonly [string, Value])[];
+  /**
+   * Where several engines share the events: what is handed on next is due at `time`, among all that is then by `rank`, a number of arrival;
+   * NaN: it has none that means anything to the others.
+   */
+  readonly completes?: ((time: number, rank: number) => void) | undefined;
   /** The stream's watermark, ms; -Infinity before the first event. */
   watermark(): number;
   /** Whether the watermark may have passed a time. It costs less than `watermark`; false = it has not. */

@@ -7,7 +7,7 @@ import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { Receiver } from '../analytics/effects.ts';
 import type { Answered, Delivery, LogEntry, LookupRequest, ScoreRequest, Tracer } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
-import type { Next, RunDropReason } from '../operators/operator.ts';
+import type { Next, OperatorEnvironment, RunDropReason } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
 import type { StreamEnvironment } from '../operators/stream-environment.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
@@ -32,6 +32,7 @@ interface Place {
 export class OperatorContext implements StreamEnvironment {
   /** The stream, with the operator's own partition where it has one. */
   readonly stream: StreamPlan;
+  readonly completes: OperatorEnvironment['completes'];
   readonly #stream: StreamRuntime;
   readonly #operator: OperatorPlan | null;
   readonly #partition: PartitionKey;
@@ -50,6 +51,8 @@ export class OperatorContext implements StreamEnvironment {
     this.#operator = operator;
     this.#partition = partition === undefined ? stream.partition : new PartitionKey(partition, (key) => stream.evaluator(key, operator));
     this.#place = place;
+    const { share } = stream.program;
+    this.completes = share === null ? undefined : (time, rank) => share.complete(time, rank);
   }
 
   get tracer(): Tracer | null {

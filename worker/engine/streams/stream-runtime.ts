@@ -11,6 +11,7 @@ import type { Kernel, KernelFactory } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
+import type { EventShare } from '../sharing/event-share.ts';
 import type { ProgramTime } from '../time/program-time.ts';
 import type { StreamClock } from '../time/stream-clock.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
@@ -53,6 +54,8 @@ export interface ProgramRuntime {
   noteLate(): void;
   /** Remembers the events that outputs are made from. Null unless somebody wants to know. */
   readonly causes: CauseRecorder | null;
+  /** Of which events the engine takes a share; null = it takes all. */
+  readonly share: EventShare | null;
   /** Hands an output event to the host, and counts it. */
   output(event: OutputEvent, causes?: Causes): void;
 }

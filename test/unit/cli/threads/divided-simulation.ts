@@ -2,6 +2,9 @@ import { checkProgram } from '../../../../cli/program/checked-program.ts';
 import { Screen } from '../../../../cli/simulation/screen.ts';
 import { Simulation } from '../../../../cli/simulation/simulation.ts';
 import type { ThreadSettings } from '../../../../cli/simulation/threads/division.ts';
+import { Lane } from '../../../../cli/simulation/threads/keys/lane.ts';
+import { LaneChoice } from '../../../../cli/simulation/threads/keys/lane-choice.ts';
+import type { LaneListener, LaneThread, StartLane } from '../../../../cli/simulation/threads/keys/lane-thread.ts';
 import { PieceRunner } from '../../../../cli/simulation/threads/piece-runner.ts';
 import type { PieceListener, PieceThread } from '../../../../cli/simulation/threads/piece-thread.ts';
 import { ThreadChoice } from '../../../../cli/simulation/threads/thread-choice.ts';
@@ -17,6 +20,11 @@ export interface Run {
   readonly pieceBytes: number;
   /** Of each thread: after how many pieces it is lost. */
   readonly lostAfter?: number | undefined;
+  /** Of each lane: after how many records it is lost. */
+  readonly laneLostAfter?: number | undefined;
+  readonly partitionBy?: string;
+  /** After how many bytes lanes begin, and after how many looks at what is gained one thread goes on alone. */
+  readonly lanes?: { readonly from: number; readonly looks: number } | undefined;
   /** After how many looks at what is gained one thread goes on alone. */
   readonly aloneAfter?: number | undefined;
 }
@@ -37,6 +45,9 @@ export async function simulate({
   workers,
   pieceBytes,
   lostAfter,
+  laneLostAfter,
+  partitionBy,
+  lanes,
   aloneAfter,
 }: Run): Promise<Shown> {
   const { plan } = checkProgram(programPaths);
@@ -48,7 +59,20 @@ export async function simulate({
   const startThread = (listener: PieceListener): PieceThread =>
     new NearThread(PieceRunner.open({ plan, eventsPath, strict, style }), listener, lostAfter ?? Infinity);
   const choice = new LimitedChoice(aloneAfter ?? Infinity);
-  const threads: ThreadSettings = { workers, style, programPaths, program: () => '', pieceBytes, choice, startThread };
+  const startLane: StartLane = (setup, number, listener) =>
+    new NearLane(Lane.open({ ...setup, plan, number }), listener, laneLostAfter ?? Infinity);
+  const threads: ThreadSettings = {
+    workers,
+    style,
+    programPaths,
+    program: () => '',
+    pieceBytes,
+    choice,
+    startThread,
+    startLane,
+    partitionBy,
+    ...(lanes && { laneChoice: new LateChoice(lanes.from, lanes.looks) }),
+  };
   const options = { plan, eventsPaths: [eventsPath], preload: false, timed: false, strict, flush: true, threads };
   const { unreadable } = await Simulation.run(options, view);
   const workersUsed = Number(/(?:Workers used: +|"workers_used":)(\d+)/.exec(stdout.text)?.[1]);
@@ -71,6 +95,25 @@ class LimitedChoice extends ThreadChoice {
 
   override isWorthGoingOn(): boolean {
     return this.#left-- > 0;
+  }
+}
+
+class LateChoice extends LaneChoice {
+  readonly #from: number;
+  #looks: number;
+
+  constructor(from: number, looks: number) {
+    super(0, 'forced');
+    this.#from = from;
+    this.#looks = looks;
+  }
+
+  override isWorthTrying(bytes: number): boolean {
+    return bytes >= this.#from;
+  }
+
+  override isWorthGoingOn(): boolean {
+    return this.#looks-- > 0;
   }
 }
 
@@ -100,5 +143,39 @@ class NearThread implements PieceThread {
     this.#left--;
     if (this.#left === -1) this.#listener.lost();
     if (this.#left >= 0) this.#listener.record(structuredClone(this.#runner.recordAtOnce(piece)));
+  }
+}
+
+class NearLane implements LaneThread {
+  readonly #lane: Lane;
+  readonly #listener: LaneListener;
+  #left: number;
+  #made = 0;
+  #isClosed = false;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(lane: Lane, listener: LaneListener, lostAfter: number) {
+    this.#lane = lane;
+    this.#listener = listener;
+    this.#left = lostAfter;
+  }
+
+  allow(records: number): void {
+    this.#last = this.#last.then(() => new Promise((resolve) => setImmediate(resolve))).then(() => this.#make(records));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+    this.#lane.close();
+  }
+
+  #make(most: number): void {
+    for (; this.#made < most && !this.#isClosed; this.#made++) {
+      if (this.#left-- === 0) this.#listener.lost();
+      const record = this.#left < 0 ? undefined : this.#lane.next();
+      if (record === undefined) return;
+      this.#listener.record(structuredClone(record));
+    }
   }
 }

@@ -51,6 +51,7 @@ export class CountWindowKernel extends ContentKernel {
     invariant(window.kind === 'count', 'these are windows of counts');
     this.#operator = operator;
     this.#plan = window;
+    if (window.slide === null && !this.isNumberedByEvents) environment.completes?.(0, Number.NaN);
   }
 
   protected drop(slot: number): void {
@@ -133,7 +134,10 @@ export class CountWindowKernel extends ContentKernel {
   #end(): void {
     if (this.#plan.slide !== null) for (const slot of this.open()) this.closed(slot);
     if (this.#ending.length === 0) this.#ending = slotsByOrder(this.open(), (slot) => this.at(slot, 'lastOrder')).reverse();
-    for (let slot = this.#ending.pop(); slot !== undefined; slot = this.#ending.pop()) this.close(slot);
+    for (let slot = this.#ending.pop(); slot !== undefined; slot = this.#ending.pop()) {
+      this.environment.completes?.(0, this.at(slot, 'lastOrder'));
+      this.close(slot);
+    }
   }
 
   protected saveFrom(store: WindowStore): Value {

@@ -67,6 +67,7 @@ export class SessionKernel extends ChainKernel {
     this.#aggregate = aggregate;
     this.#gapMs = gapMs;
     this.#graceMs = gapMs + environment.stream.time.allowedLatenessMs;
+    if (!this.isNumberedByEvents) environment.completes?.(0, Number.NaN);
   }
 
   override begin(...keys: Value[]): number {
@@ -255,7 +256,10 @@ export class SessionKernel extends ChainKernel {
     const owner = this.at(slot, 'owner');
     this.put(owner, 'closedLast', Math.max(this.at(owner, 'closedLast'), this.at(slot, 'maxTime')));
     if (this.layout.expireMs !== null && this.isGone(owner, at)) this.closed(slot);
-    else this.close(slot);
+    else {
+      this.environment.completes?.(at, rank);
+      this.close(slot);
+    }
   }
 
   protected drop(owner: number): void {

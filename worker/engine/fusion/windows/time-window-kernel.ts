@@ -64,6 +64,7 @@ export class TimeWindowKernel extends ChainKernel {
     this.#keepsOrigins = plan.align === 'first';
     this.#startAt = form.fields.at('start');
     this.#nextAt = form.fields.at('next');
+    if (!this.isNumberedByEvents) environment.completes?.(0, Number.NaN);
   }
 
   override begin(...keys: Value[]): number {
@@ -235,7 +236,10 @@ export class TimeWindowKernel extends ChainKernel {
       const isOpen = this.at(slot, 'count') > 0 && this.at(slot, 'firstOrder') === pane.ranks[at];
       if (!isOpen) continue;
       if (this.layout.expireMs !== null && this.isGone(this.at(slot, 'owner'), pane.closesAt)) this.closed(slot);
-      else this.close(slot);
+      else {
+        this.environment.completes?.(pane.closesAt, pane.ranks[at] as number);
+        this.close(slot);
+      }
     }
   }
 

@@ -125,6 +125,11 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
     return this.whole !== null || this.intake.isCounting ? this.counted : this.environment.order();
   }
 
+  /** Rows are numbered as the events that came to the program: so are they in another engine. */
+  protected get isNumberedByEvents(): boolean {
+    return this.whole === null && !this.intake.isCounting;
+  }
+
   /** `order` of a result. */
   order(): number {
     return this.environment.order();
