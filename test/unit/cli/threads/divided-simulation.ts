@@ -103,7 +103,7 @@ class LateChoice extends LaneChoice {
   #looks: number;
 
   constructor(from: number, looks: number) {
-    super(0, 'forced');
+    super(0, { isForced: true });
     this.#from = from;
     this.#looks = looks;
   }
