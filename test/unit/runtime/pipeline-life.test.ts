@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
+import { BudgetDrops } from '../../../worker/runtime/pipelines/budget-drops.ts';
 import type { PipelineContext } from '../../../worker/runtime/pipelines/pipeline-context.ts';
 import { deferred } from '../../../worker/runtime/pipelines/pipeline-inputs.ts';
 import { type LifeParts, PipelineLife } from '../../../worker/runtime/pipelines/pipeline-life.ts';
@@ -52,7 +53,7 @@ async function heldUp({ isStuck = false, isLate = false, connect = (_: unknown):
     ...{ intake, events },
     sinks: { idle: none, settled: none, close: none, openCircuits: [], pending: 0 },
     sources: { start: none, stop: () => (isLate ? ended : through).promise, problems: [] },
-    ...{ lookups: { close: none }, tally: {}, ring: { end: () => undefined }, connect },
+    ...{ lookups: { close: none }, tally: { drops: new BudgetDrops() }, ring: { end: () => undefined }, connect },
     saver: { saveWhole: async () => true, saveAll: async () => true, storedSequence: 0, report: () => undefined },
   };
   const life = new PipelineLife({ folderOf: () => null, report: () => undefined } as never as PipelineContext, parts as never as LifeParts);
