@@ -81,7 +81,7 @@ export class Simulation {
   #file = 0;
   /** Bytes of the files before it. */
   #bytesBefore = 0;
-  /** Behind the last line that was taken, where it is known. */
+  /** Where in the files the state of the engine stands, where that is known: behind a line, all of whose results were taken. */
   #position: EventPosition | undefined;
   #isInterrupted = false;
   readonly #pace: Pace | undefined;
@@ -241,12 +241,14 @@ export class Simulation {
       await this.#unlessInterrupted(lines.ready());
       const isStopping = this.#options.interrupt?.aborted === true;
       const needsPosition = this.#checkpoints !== undefined && (this.#checkpoints.needsPosition || isStopping);
+      const { entered } = lines;
       const piece = lines.next({ stopAtEvent: isDivided || needsPosition });
+      if (lines.entered > entered) this.#position = undefined;
       if (!piece) return;
       this.#run.countEntered(lines.entered);
       await this.#takeAll(piece.results);
       await this.#answers.settled();
-      this.#position = piece.position;
+      this.#position = piece.position ?? this.#position;
       if (piece.position && this.#checkpoints?.isDue) await this.#saveCheckpoint(this.#checkpoints, piece.position);
       await this.#pause(lines.progress.read);
     }
@@ -278,6 +280,7 @@ export class Simulation {
   async #takeAll(results: readonly ReadResult[]): Promise<void> {
     for (const result of results) {
       if (this.#pace && result.kind === 'event') await this.#waitFor(result, this.#pace);
+      this.#position = undefined;
       this.#run.take(result);
     }
   }

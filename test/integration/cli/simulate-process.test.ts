@@ -125,6 +125,20 @@ describe('a process cep simulate with a checkpoint directory that is told to sto
   });
 });
 
+it('a process cep simulate that is told to stop while it waits for the first event of another file goes on there', async () => {
+  const [first, second] = [
+    write('first.jsonl', '{"event_type":"Login","timestamp":1700000000000,"user":"ann","tries":1}\n'),
+    write('second.jsonl', '{"event_type":"Login","timestamp":1700000600000,"user":"ann","tries":2}\n'),
+  ];
+  const program = write('each.vpl', 'event Login:\n    user: str\n    tries: int\n\nstream Each = Login.emit(tries: tries)\n');
+  const args = ['simulate', '-p', program, '-e', first, '-e', second, '--json', '--checkpoint-dir', join(folder, 'waited')];
+  const stopped = cep([...args, '--timed']);
+  await stopped.until(({ stdout }) => outputLines(stdout).length === 1);
+  stopped.kill('SIGTERM');
+  expect((await stopped.ended).code).toBe(130);
+  expect(outputLines((await cep(args).ended).stdout)).toEqual([expect.stringContaining('"tries":2')]);
+});
+
 describe('a process cep simulate --watch', () => {
   async function runs(process: CepProcess, count: number): Promise<void> {
     await process.until(({ stderr }) => stderr.split('watching for changes').length > count);
