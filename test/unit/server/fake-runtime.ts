@@ -334,7 +334,9 @@ class FakePipelines implements Pipelines {
     return [];
   }
 
-  async endInput(): Promise<void> {}
+  endInput(): Promise<void> {
+    return Promise.resolve();
+  }
 
   pastReloads(): readonly [] {
     return [];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, lstat, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import { fileReason, isMissing } from '../../../shared/files/file-reason.ts';
 import { makeFolder } from '../../../shared/files/make-folder.ts';
