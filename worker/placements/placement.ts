@@ -378,9 +378,9 @@ export class Placement {
         safe: () => this.#safe(end),
         replica: () => this.#replica(),
         stateFormat: () => this.#writtenFormat,
-        save: (positions) => ({
+        save: (positions, stateFormat) => ({
           ...{ ...created, ids: ids.save() },
-          ...{ receipts: receipts.save(positions, this.#writtenFormat), routed: outbox.save() },
+          ...{ receipts: receipts.save(positions, stateFormat), routed: outbox.save() },
         }),
       },
     });
