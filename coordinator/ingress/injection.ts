@@ -8,6 +8,7 @@ import { bounds } from '../state/bounds.ts';
 import type { Group, Placement } from '../state/cluster-state.ts';
 import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
+import { DIVISION_FORMAT } from '../state/format.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
 import { conflictOf, dividedId, dividedOtherwise } from './division.ts';
 import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
@@ -123,7 +124,8 @@ export class Injection {
   async #append(groupId: string, portions: readonly Portion[], id: RequestId): Promise<Appended> {
     const places: IngressPlace[] = [];
     const commands = inCommands(portions);
-    let ofParts = dividedId(id, commands);
+    // A member of the version before knows the request by its own digest alone, and would call it another one.
+    let ofParts = this.#options.group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands);
     for (const [at, together] of commands.entries()) {
       const append = async (): Promise<void> => {
         const request = { ...partOfRequest(id, at), digest: ofParts.digest };

@@ -8,3 +8,5 @@ export const FIRST_FORMAT = 1;
 export const LATEST_FORMAT = 3;
 /** From here on a placement says at what index it came. */
 export const CREATION_FORMAT = 3;
+/** From here on the id of a request that takes several commands says how it is divided among them. */
+export const DIVISION_FORMAT = 3;

@@ -1,6 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
-import { FIRST_STATE_FORMAT } from '../engine/state/format.ts';
 import type { HeartbeatReport } from '../membership/membership.ts';
 import type { BatchIntake, DeliveryResult } from './batch-intake.ts';
 import type { Delivery } from './delivery-body.ts';
@@ -27,8 +26,8 @@ export class PlacementTable {
   readonly #placements = new Map<string, Placement>();
   /** What is under way of those that were deleted: another one of the same id waits for it. */
   readonly #ending = new Map<string, Promise<unknown>>();
-  /** Until it is known what the others read, all of them read what is written. */
-  #stateFormat = FIRST_STATE_FORMAT;
+  /** Undefined until it is known what the others read: then all of them read what is written. */
+  #stateFormat: number | undefined;
   /** This process has no place in the cluster any more, or leaves it. */
   #isClosed = false;
 

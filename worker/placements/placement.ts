@@ -3,13 +3,15 @@ import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
 import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
 import type { PipelineReplica } from '../connectors/sources/replica.ts';
-import { LATEST_STATE_FORMAT } from '../engine/state/format.ts';
+import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ClockHold } from '../runtime/placed/clock-hold.ts';
 import { ContentIds, idPrefixOf } from '../runtime/placed/content-ids.ts';
+import { CreationHold } from '../runtime/placed/creation-hold.ts';
+import { CREATION_STATE_FORMAT } from '../runtime/placed/placed-state.ts';
 import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/placed/placement-host.ts';
 import { Receipts } from '../runtime/placed/receipts.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
@@ -56,7 +58,7 @@ export interface PlacementWorld {
 
 interface PlacementOptions {
   /** See `writeStatesIn`. */
-  readonly stateFormat: number;
+  readonly stateFormat: number | undefined;
   /** When another one of the same id, which is not to be here any more, has ended. @default there is none */
   readonly before: Promise<unknown> | undefined;
 }
@@ -65,6 +67,7 @@ interface PlacementOptions {
 interface Life {
   readonly store: CheckpointStore;
   readonly outbox: RouteOutbox;
+  readonly creation: CreationHold;
   readonly intake: BatchIntake;
   readonly pipeline: PlacedPipeline;
 }
@@ -97,8 +100,8 @@ export class Placement {
   #rewriting: number | undefined;
   /** Before the next one of those. */
   #savePauseMs = SAFE_PAUSE_MS;
-  /** In which states are saved from now on. */
-  #stateFormat: number;
+  /** In which states are saved from now on; undefined while no coordinator has said it. */
+  #stateFormat: number | undefined;
   /** Changes of which only one may be under way. */
   #change: Promise<unknown>;
 
@@ -257,7 +260,7 @@ export class Placement {
   }
 
   #mayDeliver(): boolean {
-    return !this.#isSilent && this.#lease.isHeld(this.#world.now());
+    return !this.#isSilent && this.#life?.creation.isHeld !== true && this.#lease.isHeld(this.#world.now());
   }
 
   #abandon(reason: string): void {
@@ -323,6 +326,7 @@ export class Placement {
         onCommit: () => {
           outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
+          if (creation.committed(store.last?.placed) && this.#life) this.#resume(this.#life);
           this.#world.changed();
         },
         onStale: () => this.#world.changed(),
@@ -340,8 +344,8 @@ export class Placement {
     const ticks = new TickLimit({ receipts, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
-    const created = createdIndex === undefined ? {} : { createdIndex };
     const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
+    const creation = new CreationHold(ids);
     const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
     const outbox = new RouteOutbox({
@@ -378,15 +382,15 @@ export class Placement {
         safe: () => this.#safe(end),
         replica: () => this.#replica(),
         stateFormat: () => this.#writtenFormat,
-        save: (positions) => ({
-          ...{ ...created, ids: ids.save() },
-          ...{ receipts: receipts.save(positions, this.#writtenFormat), routed: outbox.save() },
+        save: (positions, stateFormat) => ({
+          ...creation.save(this.#creationFormat(stateFormat)),
+          ...{ receipts: receipts.save(positions, stateFormat), routed: outbox.save() },
         }),
       },
     });
     if (checkpoint !== undefined) this.#tellRestored(store, { fetchMs: fetchedAt - beganAt, loadMs: this.#world.now() - fetchedAt });
     const intake = new BatchIntake(pipeline, receipts, () => store.manifest?.received ?? {}, { wait: this.#world.wait, ticks });
-    const life = { store, outbox, intake, pipeline };
+    const life = { store, outbox, creation, intake, pipeline };
     if (end.aborted) host.abandon(pipeline, new CepError('pipeline_not_running', 'the pipeline was given up while it started'));
     else this.#life = life;
     // They may have moved meanwhile.
@@ -394,7 +398,13 @@ export class Placement {
   }
 
   get #writtenFormat(): number {
-    return Math.min(this.#stateFormat, LATEST_STATE_FORMAT);
+    return Math.min(this.#stateFormat ?? FIRST_STATE_FORMAT, LATEST_STATE_FORMAT);
+  }
+
+  /** `format`: of a state. While nobody has said what all workers read it is the first one, and none of an earlier version need be there. */
+  #creationFormat(format: number): number {
+    const isEarlier = (this.#stateFormat ?? LATEST_STATE_FORMAT) < CREATION_STATE_FORMAT;
+    return isEarlier ? format : LATEST_STATE_FORMAT;
   }
 
   #tellRestored({ manifest }: CheckpointStore, { fetchMs, loadMs }: { readonly fetchMs: number; readonly loadMs: number }): void {
@@ -486,14 +496,20 @@ export class Placement {
     } while (!end.aborted && !isSafe());
   }
 
-  /** The latest format of states that all workers read. When that is an earlier one, the last checkpoint is made again for them. */
-  writeStatesIn(format: number): void {
-    this.#stateFormat = format;
+  /**
+   * The latest format of states that all workers read; undefined while no coordinator has said it. When that is an earlier one, the last
+   * checkpoint is made again for them; where there is none, and who begins from nothing would make other ids, one is made.
+   */
+  writeStatesIn(told: number | undefined): void {
+    this.#stateFormat = told;
+    const format = told ?? FIRST_STATE_FORMAT;
     const [life, end] = [this.#life, this.#end.signal];
-    if (life === undefined || this.#status !== 'running' || this.#rewriting === format || isReadIn(life.store.last, format)) return;
+    if (life === undefined || this.#status !== 'running' || this.#isClosing || this.#rewriting === format) return;
+    const isRead = (): boolean => isReadIn(life.store.last, format) && life.creation.isReadIn(told ?? LATEST_STATE_FORMAT);
+    if (isRead()) return;
     this.#rewriting = format;
-    const isOver = (): boolean => this.#status !== 'running' || this.#stateFormat !== format;
-    void this.#saveUntil(() => isOver() || isReadIn(life.store.last, format), end).then(() => {
+    const isOver = (): boolean => this.#status !== 'running' || this.#stateFormat !== told;
+    void this.#saveUntil(() => isOver() || isRead(), end).then(() => {
       this.#rewriting = undefined;
     });
   }
@@ -529,7 +545,7 @@ export class Placement {
     return this.#exclusive(async () => {
       if (this.#status === 'closed') return this.view();
       const life = this.#running(epoch);
-      this.#stateFormat = Math.min(this.#stateFormat, stateFormat);
+      if (stateFormat !== undefined) this.#stateFormat = Math.min(this.#stateFormat ?? stateFormat, stateFormat);
       this.#isClosing = true;
       const isClosed = await this.#finish(life, epoch).finally(() => {
         this.#isClosing = false;

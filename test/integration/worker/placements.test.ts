@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LATEST_STATE_FORMAT } from '../../../worker/engine/state/format.ts';
+import { CREATION_STATE_FORMAT } from '../../../worker/runtime/placed/placed-state.ts';
 import { HttpSink } from './sink.ts';
 import { StubCoordinator } from './stub-coordinator.ts';
 import { place, placing, WorkerUnderTest } from './worker-under-test.ts';
@@ -240,6 +241,38 @@ describe('the format of a state', () => {
     await heartbeat(stub);
     await heartbeat(stub);
     expect(stub.manifests.get(id)?.sequence).toBe(sequence); // Once is enough.
+  });
+
+  it('that is an earlier one again makes ids as a worker of it does, so that it repeats none under another, with a checkpoint or without', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    stub.stateFormat = CREATION_STATE_FORMAT;
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    const program = `connector Hook = http (url: "${hook.url}")\nstream All = A .emit(key: key) .to(Hook)\n`;
+    await place(stub, one, id, placing(program, { created_index: 70 }));
+    await isRunning(one);
+    await heartbeat(stub);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1)] });
+    await until(() => hook.delivered.length === 1);
+    expect(stub.manifests.get(id)).toBeUndefined();
+    stub.isFull = true;
+    stub.stateFormat = CREATION_STATE_FORMAT - 1;
+    await until(() => stub.refusals > 0);
+    await one.inject(id, { epoch: 1, first: 2, events: [event('A', 'y', 2)] });
+    await heartbeat(stub);
+    expect(hook.delivered).toHaveLength(1); // Whoever went on now would begin from nothing.
+    stub.isFull = false;
+    await until(() => hook.delivered.length === 2);
+    const checkpoint = stub.manifests.get(id) as NonNullable<ReturnType<typeof stub.manifests.get>>;
+    await one.inject(id, { epoch: 1, first: 3, events: [event('A', 'z', 3)] });
+    await until(() => hook.delivered.length === 3);
+    await place(stub, two, id, placing(program, { epoch: 2, checkpoint }));
+    await isRunning(two);
+    await two.inject(id, { epoch: 2, first: 3, events: [event('A', 'z', 3)] });
+    const idsOf = (key: string) => hook.delivered.filter(({ data }) => data['key'] === key).map(({ id }) => id);
+    await until(() => idsOf('z').length === 2);
+    expect(idsOf('x')[0]).toMatch(/^g_1-p-0-1y-/);
+    expect(new Set(idsOf('z'))).toEqual(new Set([expect.stringMatching(/^g_1-p-0-[\w-]{16}$/)]));
+    expect(new Set(idsOf('y')).size).toBe(1);
   });
 
   it('of the last checkpoint is what the coordinator says who knows the next worker, and what it holds goes on there', async () => {

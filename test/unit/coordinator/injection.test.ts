@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Injection, type InjectionResult } from '../../../coordinator/ingress/injection.ts';
 import { RaftRefusal } from '../../../coordinator/raft/group.ts';
-import { emptyState, type Group } from '../../../coordinator/state/cluster-state.ts';
+import { type ClusterState, emptyState, type Group } from '../../../coordinator/state/cluster-state.ts';
 import type { IngressPlace } from '../../../coordinator/state/commands/ingress-answer.ts';
 import type { Place } from '../../../coordinator/state/commands/outcome.ts';
 import type { Command, RequestId } from '../../../coordinator/state/commands.ts';
-import { LATEST_FORMAT } from '../../../coordinator/state/format.ts';
+import { DIVISION_FORMAT, LATEST_FORMAT } from '../../../coordinator/state/format.ts';
 import { remembered, withResult } from '../../../coordinator/state/sessions.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 
@@ -109,11 +109,12 @@ class KnowingLog {
   leadsFor = Number.POSITIVE_INFINITY;
   /** As a member of the version before proposes it: a part is known by its place alone. */
   isOfVersionBefore = false;
-  #state = { ...emptyState, format: LATEST_FORMAT };
+  #state: ClusterState;
   #index = 0;
   readonly #injection: Injection;
 
-  constructor() {
+  constructor(format = LATEST_FORMAT) {
+    this.#state = { ...emptyState, format };
     const log = this;
     const memberGroup = {
       get state() {
@@ -189,6 +190,16 @@ describe.each([
     log.isOfVersionBefore = false;
     log.leadsFor = Number.POSITIVE_INFINITY;
     await expect(log.inject(60, 3, id)).rejects.toEqual(unknown);
+    expect(await log.inject(60, 2, id)).toMatchObject({ accepted: 60, rejected: 0 });
+    expect(numbers(log)).toEqual(each);
+  });
+
+  it('is taken once as a whole by a member of the version before while the log is written for such', async () => {
+    const log = new KnowingLog(DIVISION_FORMAT - 1);
+    log.leadsFor = 1;
+    await expect(log.inject(60, 2, id)).rejects.toMatchObject({ mayHaveHappened: true });
+    log.isOfVersionBefore = true;
+    log.leadsFor = Number.POSITIVE_INFINITY;
     expect(await log.inject(60, 2, id)).toMatchObject({ accepted: 60, rejected: 0 });
     expect(numbers(log)).toEqual(each);
   });

@@ -10,7 +10,13 @@ type Noted = Parameters<PipelineSaver['note']>[0];
 type RecordResult = Parameters<PipelineSaver['note']>[1];
 
 /** An engine that gives its state when the test says so, and a disk that notes what it is given. */
-function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalMs = 0 } = {}) {
+function saverUnderTest({
+  hasEffect = true,
+  failures = 0,
+  pending = 0,
+  intervalMs = 0,
+  placed = undefined as ConstructorParameters<typeof PipelineSaver>[0]['placed'],
+} = {}) {
   const log: string[] = [];
   const disk = { isStuck: false };
   /** What the thread does before the disk has its turn. */
@@ -42,7 +48,7 @@ function saverUnderTest({ hasEffect = true, failures = 0, pending = 0, intervalM
     isChanged: true,
   };
   const saver = new PipelineSaver(
-    { pipelineId: 'p_1', intervalMs, arrivalTime: () => 0, report: () => undefined },
+    { pipelineId: 'p_1', intervalMs, arrivalTime: () => 0, report: () => undefined, placed },
     {
       intake,
       record,
@@ -93,6 +99,22 @@ it('saves the state of the old program before another takes its place, never ove
   giveState();
   await Promise.all([saved, changed]);
   expect(log).toEqual(['version 1: state of the old program', 'the program changes', 'version 2: state of the new program']);
+});
+
+it('saves what a placed pipeline has besides in the format of its state, also when a later one is agreed on meanwhile', async () => {
+  let agreed = 4;
+  const formats: (number | undefined)[] = [];
+  const save = (_positions: object, format: number) => {
+    formats.push(format);
+    return { ids: [], receipts: {}, routed: [] };
+  };
+  const { saver, giveState } = saverUnderTest({ placed: { stateFormat: () => agreed, save } });
+  const saved = saver.saveOrReport();
+  await new Promise(setImmediate);
+  agreed = 5;
+  giveState();
+  expect(await saved).toBe(true);
+  expect(formats).toEqual([4]);
 });
 
 it('asks no engine for its state while another takes its place', async () => {

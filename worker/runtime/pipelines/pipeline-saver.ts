@@ -263,7 +263,10 @@ export class PipelineSaver {
     this.#pendingMade = sinks.pending;
     const rest = { counts: tally.counts(), answers: answers.save(), deliveries, sources };
     const { placed } = this.#options;
-    return { sequence, state, savedAt, ...rest, ...(placed && { placed: placed.save(sources), stateFormat: stateFormat as number }) };
+    const whole = { sequence, state, savedAt, ...rest };
+    if (placed === undefined) return whole;
+    const format = stateFormat as number;
+    return { ...whole, placed: placed.save(sources, format), stateFormat: format };
   }
 
   report(error: unknown): void {

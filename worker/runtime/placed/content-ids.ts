@@ -31,7 +31,9 @@ export interface OutputContent {
  * moment: so whoever receives it twice can tell.
  */
 export class ContentIds {
-  readonly #prefix: string;
+  readonly #first: string;
+  #createdIndex: number | undefined;
+  #prefix: string;
   /** By digest, those given last at the end. */
   readonly #given = new Map<string, { readonly time: number; readonly count: number }>();
   /** Time of the output that was given an id last. */
@@ -39,9 +41,21 @@ export class ContentIds {
 
   /** `createdIndex`: of one of several placements that there have been under this name. */
   constructor(prefix: string, saved: SavedIds = [], createdIndex?: number) {
+    this.#first = prefix;
+    this.#createdIndex = createdIndex;
     this.#prefix = createdIndex === undefined ? prefix : `${prefix}-${createdIndex.toString(36)}`;
     for (const [digest, time, count] of saved) this.#given.set(digest, { time, count });
     this.#newest = saved.at(-1)?.[1];
+  }
+
+  get createdIndex(): number | undefined {
+    return this.#createdIndex;
+  }
+
+  /** Ids that follow do not tell it from others of its name. */
+  leaveOutCreation(): void {
+    this.#createdIndex = undefined;
+    this.#prefix = this.#first;
   }
 
   next({ kind, stream, type, time, fieldsJson }: OutputContent): string {

@@ -3,6 +3,8 @@ export type SavedIds = readonly (readonly [digest: string, time: number, count: 
 
 /** The format of states from which ids of received events are saved by batch, and without what all of their source have in common. */
 export const COMPACT_RECEIPTS_FORMAT = 5;
+/** The format of states from which a worker makes ids with the index at which the placement came. */
+export const CREATION_STATE_FORMAT = 5;
 
 /** Ids of events of a source: whole in earlier formats, else by batch, with a space between two. */
 export interface SavedReceipt {

@@ -27,6 +27,6 @@ export interface Placing {
   readonly replica: () => PipelineReplica | undefined;
   /** Which states are saved in now: one that every worker reads that may go on with them. */
   readonly stateFormat: () => number;
-  /** Of the state in which sources stand so. */
-  readonly save: (positions: SourcePositions) => PlacedState;
+  /** Of the state in which sources stand so, in the format that the state is saved in. */
+  readonly save: (positions: SourcePositions, stateFormat: number) => PlacedState;
 }

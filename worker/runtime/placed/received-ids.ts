@@ -52,6 +52,11 @@ export class ReceivedIds {
     return loaded;
   }
 
+  /** How many are held, each as often as it came in a batch that a state may still need. */
+  get size(): number {
+    return this.#count(() => true);
+  }
+
   has(id: string): boolean {
     return this.#last.has(this.#keyOf(id));
   }
@@ -129,14 +134,18 @@ export class ReceivedIds {
     return this.#through(upTo).flatMap(({ keys }) => keys.map((key) => this.#idOf(key)));
   }
 
+  /** States that follow end no earlier: of what has come again by the end of this one, none needs where it came before. */
   #through(upTo: number): readonly IdBatch[] {
-    return this.#batches.flatMap(({ sequence, keys }) => {
-      if (sequence > upTo) return [];
+    this.#batches = this.#batches.flatMap((batch) => {
+      const { sequence, keys } = batch;
+      if (sequence > upTo) return [batch];
       const kept = keys.filter((key) => {
-        const last = this.#last.get(key) ?? 0;
-        return last === sequence || last > upTo;
+        const last = this.#last.get(key);
+        return last !== undefined && (last === sequence || last > upTo);
       });
+      if (kept.length === keys.length) return [batch];
       return kept.length === 0 ? [] : [{ sequence, keys: kept }];
     });
+    return this.#batches.filter(({ sequence }) => sequence <= upTo);
   }
 }

@@ -61,7 +61,7 @@ export class SimulatedPipeline {
     const { placing } = this.request;
     const checkpoint: PipelineCheckpoint = {
       ...{ sequence: this.seen.length, state: Buffer.from(JSON.stringify(this.seen)), savedAt: 0, counts, answers: [] },
-      ...{ deliveries: { sinks: [], letters: [] }, sources: this.#positions, placed: placing.save(this.#positions) },
+      ...{ deliveries: { sinks: [], letters: [] }, sources: this.#positions, placed: placing.save(this.#positions, placing.stateFormat()) },
     };
     try {
       await placing.storage.savePipeline({} as never, checkpoint);

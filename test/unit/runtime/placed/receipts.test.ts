@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../../../../worker/engine/state/format.ts';
 import { markOf, Receipts, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
+import { ReceivedIds } from '../../../../worker/runtime/placed/received-ids.ts';
 
 const batch = (sequence: number, ids: readonly string[] = [], receivedAt = 1_000) => ({ sequence, ids, receivedAt });
 
@@ -94,6 +95,36 @@ describe('ids of events that a placement has sent', () => {
     receipts.accept(source, { ...batch(1, idsOf(3)), unrepeated: nothing });
     receipts.accept(source, { ...batch(2, idsOf(3)), unrepeated: nothing });
     expect(knows(restoredFrom(receipts, 1), idsOf(3))).toBe(3);
+  });
+
+  it('are kept once, however often the sender makes them again from the same checkpoint', () => {
+    const ids = new ReceivedIds(source);
+    for (let life = 0, sequence = 0; life < 20; life++) {
+      // One batch of each life has an id that is not made again.
+      const made = [`g-p-0-only${life}`, ...idsOf(100)];
+      const from = sequence + 1;
+      for (let at = 0; at < made.length; at += 10) {
+        ids.add(++sequence, made.slice(at, at + 10), { from, through: from - 1 });
+        ids.save(sequence - 1);
+      }
+    }
+    const waiting = 1;
+    expect(ids.size).toBe(100 + 20 + waiting);
+    ids.save(20 * 11);
+    expect(ids.size).toBe(100 + 20);
+    expect([...idsOf(100), 'g-p-0-only0', 'g-p-0-only19'].every((id) => ids.has(id))).toBe(true);
+  });
+
+  it('are not saved again once they are forgotten, when a version before had saved them', () => {
+    const whole = { [source]: { epoch: 0, ids: idsOf(3) } };
+    const receipts = new Receipts(whole, positionsAt(4));
+    receipts.accept(source, { ...batch(5, ['g-p-0-x']), unrepeated: nothing });
+    receipts.accept(source, { ...batch(6, idsOf(2)), unrepeated: nothing });
+    receipts.accept(source, { ...batch(7, []), unrepeated: { from: 6, through: 6 } });
+    expect(receipts.save(positionsAt(7), LATEST_STATE_FORMAT)[source]?.batches).toEqual([
+      [0, '2'],
+      [5, 'x'],
+    ]);
   });
 
   it('of lives before are kept until the present one has come by what it makes again', () => {
