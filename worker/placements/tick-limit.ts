@@ -62,10 +62,10 @@ export class TickLimit {
     };
   }
 
-  /** The time of a tick that is to have that time; undefined when there may be none. */
+  /** The time of a tick that is to have that time, in whole ms, as coordinators have theirs; undefined when there may be none. */
   timeOf(wanted: number): number | undefined {
     const limit = this.#limit();
-    const time = limit < wanted ? Math.min(wanted, Math.max(limit, this.#ticked)) : wanted;
+    const time = Math.floor(limit < wanted ? Math.min(wanted, Math.max(limit, this.#ticked)) : wanted);
     if (time === Number.NEGATIVE_INFINITY) return undefined;
     this.#ticked = Math.max(this.#ticked, time);
     return time;

@@ -76,3 +76,12 @@ it('waits for what nobody could say was there, when a delivery was under way for
   nowMs += 1;
   expect(tick()).toBe(103_500);
 });
+
+it('gives ticks, and what arrives with them, whole milliseconds, whatever the clock counts in', () => {
+  nowMs = 100_000.75;
+  expect(tick()).toBe(98_000);
+  expect(limit.arrivalOf({ sequence: 1, receivedAt: 91_000 }).time).toBe(98_000);
+  limit.begin(0);
+  nowMs += 5_000;
+  expect(tick()).toBe(99_000);
+});
