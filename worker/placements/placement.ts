@@ -315,6 +315,15 @@ export class Placement {
   async #startWith(prepared: Promise<WarmProgram | undefined>, end: AbortSignal): Promise<void> {
     const { coordinators, host, report } = this.#world;
     const hold = new ClockHold();
+    let isCatchingUp = false;
+    /** Nothing is worked through until a checkpoint has what there is, or has failed. */
+    const catchUp = async ({ pipeline: outrun }: Life): Promise<void> => {
+      isCatchingUp = true;
+      outrun.outputsChanged();
+      await outrun.saveNow();
+      isCatchingUp = false;
+      if (!end.aborted) outrun.outputsChanged();
+    };
     const store = new CheckpointStore(
       {
         placementId: this.id,
@@ -324,6 +333,7 @@ export class Placement {
         onCommit: () => {
           outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
+          else if (hold.isOutrun && !isCatchingUp && this.#life) void catchUp(this.#life);
           this.#world.changed();
         },
         onStale: () => this.#world.changed(),
@@ -369,7 +379,7 @@ export class Placement {
         tickTime: () => this.#tickTime(ticks),
         outputs: {
           push: (output) => outbox.push(output),
-          isFull: () => outbox.isFull,
+          isFull: () => outbox.isFull || isCatchingUp,
           isWanted: () => outbox.isRouted,
         },
         clockSpoke: (sequence) => {
