@@ -162,13 +162,13 @@ export class BatchIntake {
   }
 
   /**
-   * What a coordinator took longer to put into its log, or to hand over, than ticks wait arrives with the last tick: it would be late. Ticks
-   * come otherwise for whoever goes on from an earlier checkpoint, so what follows from it is said once a checkpoint has it.
+   * What a coordinator took longer to put into its log, or to hand over, than ticks wait comes behind ticks. Those come otherwise for whoever
+   * goes on from an earlier checkpoint, so what follows from it is said once a checkpoint has it.
    */
   #accept(source: string, batch: ArrivedBatch): Receipt {
-    const ticked = source === externalSource ? (this.#ticks?.ticked ?? 0) : 0;
-    if (batch.receivedAt >= ticked) return this.#receipts.accept(source, batch);
-    return { ...this.#receipts.accept(source, { ...batch, receivedAt: ticked }), isMoved: true };
+    const arrival = source === externalSource ? this.#ticks?.arrivalOf(batch) : undefined;
+    if (!arrival?.isMoved) return this.#receipts.accept(source, batch);
+    return { ...this.#receipts.accept(source, { ...batch, receivedAt: arrival.time }), isMoved: true };
   }
 
   /** What another placement sends may have been here under another number. */

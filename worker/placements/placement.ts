@@ -27,8 +27,9 @@ export type HeldPlacement = Static<typeof heldPlacementSchema>;
 
 /** Ticks stay so far behind the clock: of events that were received by a coordinator before a tick it is known here by then. */
 const TICK_LAG_MS = 2_000;
-/** How long a program that goes on has no ticks at most, for events to come again that its checkpoint lacks. */
+/** How long a program has no ticks at most, for events to come again that its checkpoint lacks, or all where it has none yet. */
 const TICKLESS_MS = 30_000;
+/** The same, where a coordinator does not say which ones there are. */
 const TICKLESS_UNKNOWN_MS = 3_000;
 const RESTORE_PAUSE_MS = 500;
 /** Between checkpoints that something waits for; longer where they take long, so that they take a bounded share of the time. */
@@ -317,6 +318,15 @@ export class Placement {
   async #startWith(prepared: Promise<WarmProgram | undefined>, end: AbortSignal): Promise<void> {
     const { coordinators, host, report } = this.#world;
     const hold = new ClockHold();
+    let isCatchingUp = false;
+    /** Nothing is worked through until a checkpoint has what there is, or has failed. */
+    const catchUp = async ({ pipeline: outrun }: Life): Promise<void> => {
+      isCatchingUp = true;
+      outrun.outputsChanged();
+      await outrun.saveNow();
+      isCatchingUp = false;
+      if (!end.aborted) outrun.outputsChanged();
+    };
     const store = new CheckpointStore(
       {
         placementId: this.id,
@@ -326,6 +336,7 @@ export class Placement {
         onCommit: () => {
           outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
+          else if (hold.isOutrun && !isCatchingUp && this.#life) void catchUp(this.#life);
           if (creation.committed(store.last?.placed) && this.#life) this.#resume(this.#life);
           this.#world.changed();
         },
@@ -341,7 +352,8 @@ export class Placement {
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
-    const ticks = new TickLimit({ receipts, now: this.#world.now, clusterTime: this.#world.clusterTime });
+    const repeatedUpTo = this.#request.ingress_sequence ?? 0;
+    const ticks = new TickLimit({ receipts, repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
     const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
@@ -371,7 +383,7 @@ export class Placement {
         tickTime: () => this.#tickTime(ticks),
         outputs: {
           push: (output) => outbox.push(output),
-          isFull: () => outbox.isFull,
+          isFull: () => outbox.isFull || isCatchingUp,
           isWanted: () => outbox.isRouted,
         },
         clockSpoke: (sequence) => {
@@ -440,9 +452,9 @@ export class Placement {
     }
     this.#status = 'running';
     this.#isSilent = false;
-    const isAsked = this.#request.ingress_sequence !== undefined;
-    const ticklessMs = this.#request.checkpoint === undefined ? 0 : isAsked ? TICKLESS_MS : TICKLESS_UNKNOWN_MS;
-    this.#tickFrom = this.#world.now() + ticklessMs;
+    const { ingress_sequence: last, checkpoint } = this.#request;
+    const unknownMs = checkpoint === undefined ? 0 : TICKLESS_UNKNOWN_MS;
+    this.#tickFrom = this.#world.now() + (last === undefined ? unknownMs : TICKLESS_MS);
     this.#opened();
     this.#resume(life);
     this.#world.changed();

@@ -1,5 +1,5 @@
 import { externalSource } from '../../shared/protocol/placements.ts';
-import type { Receipts } from '../runtime/placed/receipts.ts';
+import type { ArrivedBatch, Receipts } from '../runtime/placed/receipts.ts';
 
 /** How long ticks wait for a log from which nothing comes any more: its coordinators may be gone for good. */
 const SILENT_LOG_MS = 30_000;
@@ -10,6 +10,8 @@ const COMMIT_MS = 1_000;
 
 export interface TickLimitOptions {
   readonly receipts: Pick<Receipts, 'accepted' | 'time'>;
+  /** The last batch that whoever had the placement before may have taken in. */
+  readonly repeatedUpTo: number;
   /** Ms since some moment; nobody sets it. */
   readonly now: () => number;
   /** Epoch ms, by the clocks of the cluster. */
@@ -38,9 +40,13 @@ export class TickLimit {
     this.#accepted = options.receipts.accepted(externalSource);
   }
 
-  /** The latest time that a tick may have had; what has none of its own and comes now is not before it. */
-  get ticked(): number {
-    return this.#ticked;
+  /**
+   * When a batch arrives that comes now: not before a tick, or it would be late. One that may have been taken in before keeps its time, for
+   * what was said of it has that, and would pass for something else with another one. `isMoved`: a tick has overtaken it.
+   */
+  arrivalOf({ sequence, receivedAt }: Pick<ArrivedBatch, 'sequence' | 'receivedAt'>): { readonly time: number; readonly isMoved: boolean } {
+    const isMoved = receivedAt < this.#ticked;
+    return { time: isMoved && sequence > this.#options.repeatedUpTo ? this.#ticked : receivedAt, isMoved };
   }
 
   /** A delivery is here of which that is said. Gives what to call when it is answered. */
@@ -56,10 +62,10 @@ export class TickLimit {
     };
   }
 
-  /** The time of a tick that is to have that time; undefined when there may be none. */
+  /** The time of a tick that is to have that time, in whole ms, as coordinators have theirs; undefined when there may be none. */
   timeOf(wanted: number): number | undefined {
     const limit = this.#limit();
-    const time = limit < wanted ? Math.min(wanted, Math.max(limit, this.#ticked)) : wanted;
+    const time = Math.floor(limit < wanted ? Math.min(wanted, Math.max(limit, this.#ticked)) : wanted);
     if (time === Number.NEGATIVE_INFINITY) return undefined;
     this.#ticked = Math.max(this.#ticked, time);
     return time;

@@ -440,6 +440,29 @@ describe('events without a time that ticks could overtake', () => {
     // It is said behind the checkpoint that has it.
     expect(stub.manifests.get(id)?.received).toEqual({ _external: 2 });
   });
+
+  it('are said although another one comes during each checkpoint', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const one = await worker(stub);
+    await place(stub, one, id, placing(`connector Hook = http (url: "${hook.url}")\nstream Seen = A .emit(n: n) .to(Hook)\n${program}`));
+    await isRunning(one);
+    const received = Date.now();
+    await isTicked(stub, one, received);
+    let [sent, isRefused] = [0, false];
+    const send = async (): Promise<void> => {
+      const { body } = await one.inject(id, { epoch: 1, first: sent + 1, events: [of(sent + 1)], at: received });
+      isRefused = body.code === 'queue_full';
+      if (!isRefused) sent++;
+    };
+    stub.onCommit = async (placement) => {
+      if (placement === id && !isRefused) await send();
+    };
+    await send();
+    await until(() => hook.delivered.length === 4);
+    expect(hook.delivered.map(({ data }) => data)).toEqual([1, 2, 3, 4].map((n) => ({ n })));
+    // All that was said is in the checkpoint that the input has waited for.
+    expect(stub.manifests.get(id)?.received).toEqual({ _external: 4 });
+  });
 });
 
 describe('epochs', () => {

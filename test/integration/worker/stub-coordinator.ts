@@ -38,6 +38,8 @@ export class StubCoordinator {
   refusal: { readonly status: number; readonly code: string } | undefined;
   /** What is done when a worker asks for its drain. */
   onDrain: (worker: string) => Promise<void> = async () => undefined;
+  /** What is done before a checkpoint of a placement counts. */
+  onCommit: (placement: string) => Promise<void> = async () => undefined;
   isFull = false;
   /** So often it was. */
   refusals = 0;
@@ -84,6 +86,7 @@ export class StubCoordinator {
     if (kind === 'workers') return this.#worker(first, second, body);
     if (kind !== 'checkpoints') return refusal(404, 'not_found');
     if (method === 'PUT') return this.#store(first, { epoch: second, sequence: third, body });
+    if (method === 'POST' && verb === 'commit') await this.onCommit(first);
     if (method === 'POST' && verb === 'commit') return this.#commit(first, { epoch: Number(second), sequence: Number(third), body });
     if (second === '') return found(this.manifests.get(first));
     return found(this.bytes.get(`${first}/${second}/${third}`));

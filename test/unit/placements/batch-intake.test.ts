@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CepError } from '../../../shared/errors/error.ts';
 import { BatchIntake } from '../../../worker/placements/batch-intake.ts';
+import { TickLimit } from '../../../worker/placements/tick-limit.ts';
 import type { ReceivedBody } from '../../../worker/runtime/pipelines/pipeline-events.ts';
 import type { PlacedPipeline, PlaceRequest } from '../../../worker/runtime/placed/placement-host.ts';
-import { Receipts } from '../../../worker/runtime/placed/receipts.ts';
+import { type Receipt, Receipts } from '../../../worker/runtime/placed/receipts.ts';
 import type { InjectResult } from '../../../worker/runtime/service.ts';
 import { SimulatedPipeline } from '../coordinator/reconcile/simulated-pipeline.ts';
 
@@ -57,6 +58,23 @@ it('a batch that the program has given up is answered as refused, each time, and
       [1, 'budget_exceeded'],
     ]);
   }
+});
+
+it('batches that ticks have overtaken arrive with the last tick, those that are repeated when they did the first time', async () => {
+  const taken: Receipt[] = [];
+  const received = async (_body: ReceivedBody, receipt: () => Receipt) => void taken.push(receipt());
+  const receipts = new Receipts();
+  const ticks = new TickLimit({ receipts, repeatedUpTo: 2, now: () => 0, clusterTime: () => 0 });
+  const intake = new BatchIntake({ receive: received, received: {} } as never, receipts, () => ({}), { wait: forEver, ticks });
+  ticks.timeOf(5_000);
+  await intake.deliver({ from: { placement_id: '_external', epoch: 0 }, batches: [1, 2, 3].map((sequence) => batch(sequence, 'A')) });
+  await intake.deliver({ from: { placement_id: 'g_1:q:0', epoch: 1 }, batches: [batch(1, 'A')] });
+  expect(taken.map(({ sequence, time, isMoved = false }) => [sequence, time, isMoved])).toEqual([
+    [1, 1, true],
+    [2, 1, true],
+    [3, 5_000, true],
+    [1, 1, false],
+  ]);
 });
 
 describe('deliveries that overtake each other', () => {

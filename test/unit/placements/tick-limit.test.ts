@@ -13,7 +13,7 @@ const accept = (sequence: number, receivedAt: number): void => void receipts.acc
 beforeEach(() => {
   nowMs = 100_000;
   receipts = new Receipts();
-  limit = new TickLimit({ receipts, now: () => nowMs, clusterTime: () => nowMs });
+  limit = new TickLimit({ receipts, repeatedUpTo: 0, now: () => nowMs, clusterTime: () => nowMs });
 });
 
 it('lets all ticks pass when nobody says how far the log goes, and when all of it is here', () => {
@@ -54,7 +54,15 @@ it('lets ticks go on when nothing of the log has come for half a minute, and wha
   expect(tick()).toBe(90_000);
   nowMs += 1;
   expect(tick()).toBe(128_000);
-  expect(limit.ticked).toBe(128_000);
+  expect(limit.arrivalOf({ sequence: 2, receivedAt: 91_000 })).toEqual({ time: 128_000, isMoved: true });
+  expect(limit.arrivalOf({ sequence: 2, receivedAt: 128_000 })).toEqual({ time: 128_000, isMoved: false });
+});
+
+it('leaves what an earlier worker may have taken in the time that it had there', () => {
+  limit = new TickLimit({ receipts, repeatedUpTo: 2, now: () => nowMs, clusterTime: () => nowMs });
+  expect(tick()).toBe(98_000);
+  expect(limit.arrivalOf({ sequence: 2, receivedAt: 91_000 })).toEqual({ time: 91_000, isMoved: true });
+  expect(limit.arrivalOf({ sequence: 3, receivedAt: 91_000 })).toEqual({ time: 98_000, isMoved: true });
 });
 
 it('waits for what nobody could say was there, when a delivery was under way for long', () => {
@@ -67,4 +75,13 @@ it('waits for what nobody could say was there, when a delivery was under way for
   expect(tick()).toBe(99_000);
   nowMs += 1;
   expect(tick()).toBe(103_500);
+});
+
+it('gives ticks, and what arrives with them, whole milliseconds, whatever the clock counts in', () => {
+  nowMs = 100_000.75;
+  expect(tick()).toBe(98_000);
+  expect(limit.arrivalOf({ sequence: 1, receivedAt: 91_000 }).time).toBe(98_000);
+  limit.begin(0);
+  nowMs += 5_000;
+  expect(tick()).toBe(99_000);
 });
