@@ -170,6 +170,29 @@ it('says which runs an event or time has ended without a match, and why', () => 
   ]);
 });
 
+it('says of no run that has given a match that it ended without one, whatever ends it', () => {
+  const told = (pattern: string, ...events: readonly Parameters<typeof inputEvent>[]): unknown => {
+    const lines = traceOf(`stream P = ${pattern}.emit(n: a.n)\n`, events);
+    return [lines.filter((line) => line.startsWith('emitted')).length, lines.filter((line) => line.includes('ENDED')).length];
+  };
+  const run: readonly Parameters<typeof inputEvent>[] = [
+    ['A', 0, { n: 1 }],
+    ['B', 1, { n: 1 }],
+  ];
+  expect(told('A as a -> B+ as b .strict().within(10s)', ...run, ['C', 2], ...run, ['A', 3, { n: 1 }])).toEqual([2, 0]);
+  expect(told('A as a -> B+ as b .within(10s).not(C)', ...run, ['C', 2])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(10s).max_runs(1)', ...run, ['A', 2, { n: 1 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(10s).max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(1m).partition_by(n, expire: 3s)', ...run, ['A', 9_000, { n: 1 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(1m).partition_by(n, expire: 3s)', ...run, ['A', 9_000, { n: 2 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(10s).subsets().not(C)', ...run, ['C', 2])).toEqual([1, 0]);
+  // Those have given none: their match would have come at the end, or with the event that made them too long.
+  expect(told('A as a -> B+ as b .within(10s).longest().not(C)', ...run, ['C', 2])).toEqual([0, 1]);
+  expect(told('A as a -> B{2,} as b .within(10s).max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([0, 1]);
+  expect(told('A as a -> B{2,} as b .within(10s).stam().max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([0, 1]);
+  expect(told('A as a -> B* as b .within(10s).subsets().not(C)', run[0] as never, ['C', 2])).toEqual([0, 1]);
+});
+
 it('shows what an aggregate of a match came to', () => {
   const lines = traceOf('stream P = F{1,} as f -> G as g .within(1m).where(count(f) >= 3).emit(n: count(f))\n', [
     ['F', 0],
