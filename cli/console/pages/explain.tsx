@@ -185,7 +185,7 @@ function Steps({ of: steps }: { readonly of: readonly WaitingStep[] }) {
           )}
           <Candidates of={candidates} />
           {forgotten !== 0 && (
-            <span class="quiet">and {forgotten === null ? 'others' : `${countText(forgotten)} more`} that are no longer remembered</span>
+            <span class="quiet">and {forgotten === null ? 'perhaps others' : `${countText(forgotten)} more`} that are not remembered</span>
           )}
         </li>
       ))}

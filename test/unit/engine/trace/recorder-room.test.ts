@@ -34,6 +34,7 @@ it('what is remembered to explain streams has a room: the key that was used long
   for (const engine of [bounded, free]) for (let n = 0; n < 50; n++) push(engine, `k${n}`, 160);
   expect([attempts(free, 'k0'), attempts(free, 'k49')]).toEqual([1, 1]);
   expect([attempts(bounded, 'k0'), attempts(bounded, 'k49')]).toEqual([0, 1]);
+  expect(bounded.explain('Large', 'k0').nothing).toMatch(/^no event with key "k0" is remembered: there was no room for more keys; /);
   push(bounded, 'k0', 160);
   expect(attempts(bounded, 'k0')).toBe(1);
 });
