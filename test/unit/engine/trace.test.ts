@@ -150,8 +150,17 @@ it('says that a window does not look as it must, when it ends by an event or by 
   ];
   const verdicts = (window: string): unknown =>
     traceOf(program(window), events).map((line) => /<- A|PASS|BLOCK.*/.exec(line)?.[0].replace(/ window.*\) \[/, ' ['));
-  expect(verdicts('2')).toEqual(['<- A', 'PASS', '<- A', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
-  expect(verdicts('10s')).toEqual(['<- A', 'PASS', '<- A', 'PASS', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
+  expect(verdicts('2')).toEqual(['<- A', 'PASS', '<- A', 'BLOCK [len(events) (2) > 5]', '<- A', 'PASS']);
+  expect(verdicts('10s')).toEqual(['<- A', 'PASS', '<- A', 'PASS', 'BLOCK [len(events) (2) > 5]', '<- A', 'PASS']);
+});
+
+it('shows a function that a condition hands on as it is written', () => {
+  const why = (stream: string): unknown => {
+    const lines = traceOf(`stream W = A${stream}.emit()\n`, [['A', 1, { v: 1, all_of: [3, 1] }]]);
+    return lines.flatMap((line) => (line.includes('BLOCK') ? [line.replace(/.* \[/, '[')] : []));
+  };
+  expect(why('.window(1).pattern(p: events => all(events, e => e.v > 2))')).toEqual(['[all(events, e => e.v > 2)]']);
+  expect(why('.where(all(all_of, one => one > v + 1))')).toEqual(['[all(all_of ([3, 1]), one => one > v + 1)]']);
 });
 
 it('says which runs an event or time has ended without a match, and why', () => {
