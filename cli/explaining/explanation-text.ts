@@ -165,7 +165,7 @@ export function heldBackText({ count, first, until }: HeldBackExplanation): stri
 /** A server of an earlier build does not say it. */
 function forgottenLines({ forgotten = 0 }: Partial<WaitingStep>): readonly string[] {
   if (forgotten === 0) return [];
-  return [`      and ${forgotten ?? 'others'}${forgotten === null ? '' : ' more'} that are no longer remembered`];
+  return [`      and ${forgotten === null ? 'perhaps others' : `${forgotten} more`} that are not remembered`];
 }
 
 function progressText({ stepsTaken, steps }: RunExplanation): string {

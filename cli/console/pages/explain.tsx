@@ -21,6 +21,7 @@ import {
   type Run,
   type WaitingStep,
 } from './explanation.ts';
+import { noRunTexts, waitingText } from './explanation-texts.ts';
 
 /** Why a stream gave what it gave, or nothing. */
 export function ExplainView({ pipeline, query }: { readonly pipeline: Pipeline; readonly query: URLSearchParams }) {
@@ -122,15 +123,16 @@ function Answer({ path, stream, partition }: AnswerProps) {
 }
 
 function Pattern({
-  of: { open_runs: open, furthest, begins, ended, ended_last: last = null },
+  of: { is_trend: isTrend = false, open_runs: open, furthest, begins, ended, ended_last: last = null },
 }: {
   readonly of: NonNullable<Explanation['pattern']>;
 }) {
+  const none = noRunTexts(isTrend);
   return (
     <>
       {furthest === null ? (
-        <Section title="No run is open">
-          <p>One begins with:</p>
+        <Section title={none.title}>
+          <p>{none.begins}</p>
           <Steps of={begins} />
         </Section>
       ) : (
@@ -185,7 +187,7 @@ function Steps({ of: steps }: { readonly of: readonly WaitingStep[] }) {
           )}
           <Candidates of={candidates} />
           {forgotten !== 0 && (
-            <span class="quiet">and {forgotten === null ? 'others' : `${countText(forgotten)} more`} that are no longer remembered</span>
+            <span class="quiet">and {forgotten === null ? 'perhaps others' : `${countText(forgotten)} more`} that are not remembered</span>
           )}
         </li>
       ))}
@@ -233,10 +235,10 @@ function Ended({ of: run, title }: { readonly of: EndedRun; readonly title: stri
 function Join({ of: { sides, problems } }: { readonly of: NonNullable<Explanation['join']> }) {
   return (
     <Section title="Join">
-      {sides.map(({ name, waiting, last }) => (
+      {sides.map(({ name, held_back: heldBack = 0, waiting, last }) => (
         <div key={name}>
           <h3>
-            {name}: {plural(waiting.length, 'event')} waiting
+            {name}: {waitingText(waiting.length, heldBack)}
           </h3>
           <ul>
             {waiting.map(({ event, is_matched: isMatched, until }, at) => (

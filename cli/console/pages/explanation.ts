@@ -72,6 +72,8 @@ export interface EndedRun extends Run {
 }
 
 interface PatternPart {
+  /** Its runs are trends, which open windows hold and not runs; absent from a worker of an earlier build. */
+  readonly is_trend?: boolean;
   readonly open_runs: number;
   readonly furthest: Run | null;
   readonly begins: readonly WaitingStep[];
@@ -83,6 +85,8 @@ interface PatternPart {
 interface JoinPart {
   readonly sides: readonly {
     readonly name: string;
+    /** Events that wait until time has come to them; absent from a worker of an earlier build. */
+    readonly held_back?: number;
     readonly waiting: readonly { readonly event: ExplainedEvent; readonly is_matched: boolean; readonly until: number | null }[];
     readonly last: { readonly event: ExplainedEvent; readonly key: string } | null;
   }[];

@@ -300,6 +300,8 @@ export interface FilterPlan extends OperatorBase<'filter'> {
 /** `.pattern(name: events => expr)`: the rows of the closed window as an array of maps in local 0. */
 export interface WindowPredicate {
   readonly condition: PlanExpression;
+  /** What the rows are called in it. */
+  readonly text: string;
 }
 export interface SelectPlan extends OperatorBase<'select'> {
   readonly items: readonly NamedExpression[];
@@ -645,6 +647,8 @@ export interface InvokeExpression extends ExpressionBase<'invoke'> {
 export interface LambdaExpression extends ExpressionBase<'lambda'> {
   readonly parameters: readonly number[];
   readonly body: PlanExpression;
+  /** As written. */
+  readonly text: string;
 }
 /** A lambda's block: its value is that of the `return` reached, else null. */
 export interface BlockExpression extends ExpressionBase<'block'> {

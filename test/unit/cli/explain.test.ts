@@ -48,6 +48,16 @@ stream Paid = join(Order, Payment)
     .on(Order.id == Payment.order and Payment.amount >= Order.amount)
     .window(1m)
     .emit(id: Order.id)
+
+stream Later = join(A as a, B as b)
+    .on(a.k == b.k and b.v > a.v)
+    .window(10s)
+    .emit(k: a.k)
+
+stream Rows = join(X as x, Y as y, Z as z)
+    .on(x.k == y.k and y.k == z.k and y.v > x.v and z.v > y.v)
+    .window(10s)
+    .emit(k: x.k)
 `,
 );
 
@@ -318,6 +328,43 @@ describe('cep explain of a stream without a pattern', () => {
         Payment waits
           @1m5s Payment { order: 1, amount: 10 }, until @2m5s
         @1m5s Payment { order: 1, amount: 10 } does not join: 1m5s apart, more than 1m
+      "
+    `);
+  });
+
+  it('says why events do not join where earlier ones of the key did', async () => {
+    const joined = '@0s A { k: 1, v: 5 }\n@1s B { k: 1, v: 9 }\n';
+    expect(await explain(`${joined}@40s A { k: 1, v: 7 }\n@41s B { k: 1, v: 1 }`, 'Later')).toMatchInlineSnapshot(`
+      "Later | key 1 | @41s | 4 events in, 1 result out
+        a waits
+          @40s A { k: 1, v: 7 }, until @50s
+        b waits
+          @41s B { k: 1, v: 1 }, until @51s
+        @41s B { k: 1, v: 1 } does not join: b.v (1) > a.v (7)
+      "
+    `);
+    expect(await explain(`@0s A { k: 1, v: 20 }\n@1s A { k: 1, v: 5 }\n@2s B { k: 1, v: 9 }`, 'Later')).toMatchInlineSnapshot(`
+      "Later | key 1 | @2s | 3 events in, 1 result out
+        a waits
+          @0s A { k: 1, v: 20 }, until @10s
+          @1s A { k: 1, v: 5 }, until @11s, has been joined
+        b waits
+          @2s B { k: 1, v: 9 }, until @12s, has been joined
+        @0s A { k: 1, v: 20 } does not join: b.v (9) > a.v (20)
+      "
+    `);
+    expect(await explain(joined, 'Later')).not.toContain('does not join');
+    expect(await explain(`${joined}@30s C { k: 1 }`, 'Later')).not.toContain('does not join');
+    const rows = '@0s X { k: 1, v: 1 }\n@1s Y { k: 1, v: 2 }\n@2s Z { k: 1, v: 3 }\n';
+    expect(await explain(`${rows}@40s X { k: 1, v: 1 }\n@41s Y { k: 1, v: 2 }\n@42s Z { k: 1, v: 0 }`, 'Rows')).toMatchInlineSnapshot(`
+      "Rows | key 1 | @42s | 6 events in, 1 result out
+        x waits
+          @40s X { k: 1, v: 1 }, until @50s
+        y waits
+          @41s Y { k: 1, v: 2 }, until @51s
+        z waits
+          @42s Z { k: 1, v: 0 }, until @52s
+        @42s Z { k: 1, v: 0 } does not join: z.v (0) > y.v (2)
       "
     `);
   });

@@ -24,7 +24,7 @@ const silent: Readonly<Record<string, readonly [stream: string, told: RegExp, ev
   'the condition of a window': ['A.window(1).aggregate(n: count()).having(n > 5)', /n \(1\) > 5/],
   'what a window must look like': [
     'A.window(2).pattern(rise: events => len(events) > 5)',
-    /was held back by window\(2\).*: len\(x0\) \(2\) > 5/,
+    /was held back by window\(2\).*: len\(events\) \(2\) > 5/,
   ],
   pattern: ['A as a -> B as b .within(1m)', /waits for B as b/],
   'a pattern that nothing begins': ['A where v > 5 as a -> B as b .within(1m)', /no run began: .*v \(1\) > 5/],

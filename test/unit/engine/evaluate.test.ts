@@ -147,7 +147,7 @@ describe('rows', () => {
 
 describe('lambdas', () => {
   it('take their parameters as locals of the frame around them', () => {
-    const lambda: PlanExpression = { kind: 'lambda', type: ANY, parameters: [0], body: binary(local(0), '*', field('v')) };
+    const lambda: PlanExpression = { kind: 'lambda', type: ANY, parameters: [0], body: binary(local(0), '*', field('v')), text: '' };
     expect(evaluate(call('map', constant([1, 2, 3]), lambda), row({ v: 10 }))).toEqual([10, 20, 30]);
   });
 
@@ -157,7 +157,7 @@ describe('lambdas', () => {
       type: ANY,
       body: [{ kind: 'set_local', slot: 1, value: constant(5) }, returns(binary(local(0), '+', local(1)))],
     };
-    expect(evaluate(call('map', constant([1, 2]), { kind: 'lambda', type: ANY, parameters: [0], body: block }))).toEqual([6, 7]);
+    expect(evaluate(call('map', constant([1, 2]), { kind: 'lambda', type: ANY, parameters: [0], body: block, text: '' }))).toEqual([6, 7]);
   });
 });
 

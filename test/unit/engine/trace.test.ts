@@ -150,8 +150,17 @@ it('says that a window does not look as it must, when it ends by an event or by 
   ];
   const verdicts = (window: string): unknown =>
     traceOf(program(window), events).map((line) => /<- A|PASS|BLOCK.*/.exec(line)?.[0].replace(/ window.*\) \[/, ' ['));
-  expect(verdicts('2')).toEqual(['<- A', 'PASS', '<- A', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
-  expect(verdicts('10s')).toEqual(['<- A', 'PASS', '<- A', 'PASS', 'BLOCK [len(x0) (2) > 5]', '<- A', 'PASS']);
+  expect(verdicts('2')).toEqual(['<- A', 'PASS', '<- A', 'BLOCK [len(events) (2) > 5]', '<- A', 'PASS']);
+  expect(verdicts('10s')).toEqual(['<- A', 'PASS', '<- A', 'PASS', 'BLOCK [len(events) (2) > 5]', '<- A', 'PASS']);
+});
+
+it('shows a function that a condition hands on as it is written', () => {
+  const why = (stream: string): unknown => {
+    const lines = traceOf(`stream W = A${stream}.emit()\n`, [['A', 1, { v: 1, all_of: [3, 1] }]]);
+    return lines.flatMap((line) => (line.includes('BLOCK') ? [line.replace(/.* \[/, '[')] : []));
+  };
+  expect(why('.window(1).pattern(p: events => all(events, e => e.v > 2))')).toEqual(['[all(events, e => e.v > 2)]']);
+  expect(why('.where(all(all_of, one => one > v + 1))')).toEqual(['[all(all_of ([3, 1]), one => one > v + 1)]']);
 });
 
 it('says which runs an event or time has ended without a match, and why', () => {
@@ -168,6 +177,29 @@ it('says which runs an event or time has ended without a match, and why', () => 
   expect(ends('A as a -> B as b .within(1m).after_match(skip_past_last)', ...two, ['B', 2])).toEqual([
     '[a run of 2 of 2 steps: .after_match(skip_past_last) drops it behind a match]',
   ]);
+});
+
+it('says of no run that has given a match that it ended without one, whatever ends it', () => {
+  const told = (pattern: string, ...events: readonly Parameters<typeof inputEvent>[]): unknown => {
+    const lines = traceOf(`stream P = ${pattern}.emit(n: a.n)\n`, events);
+    return [lines.filter((line) => line.startsWith('emitted')).length, lines.filter((line) => line.includes('ENDED')).length];
+  };
+  const run: readonly Parameters<typeof inputEvent>[] = [
+    ['A', 0, { n: 1 }],
+    ['B', 1, { n: 1 }],
+  ];
+  expect(told('A as a -> B+ as b .strict().within(10s)', ...run, ['C', 2], ...run, ['A', 3, { n: 1 }])).toEqual([2, 0]);
+  expect(told('A as a -> B+ as b .within(10s).not(C)', ...run, ['C', 2])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(10s).max_runs(1)', ...run, ['A', 2, { n: 1 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(10s).max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(1m).partition_by(n, expire: 3s)', ...run, ['A', 9_000, { n: 1 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(1m).partition_by(n, expire: 3s)', ...run, ['A', 9_000, { n: 2 }])).toEqual([1, 0]);
+  expect(told('A as a -> B+ as b .within(10s).subsets().not(C)', ...run, ['C', 2])).toEqual([1, 0]);
+  // Those have given none: their match would have come at the end, or with the event that made them too long.
+  expect(told('A as a -> B+ as b .within(10s).longest().not(C)', ...run, ['C', 2])).toEqual([0, 1]);
+  expect(told('A as a -> B{2,} as b .within(10s).max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([0, 1]);
+  expect(told('A as a -> B{2,} as b .within(10s).stam().max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([0, 1]);
+  expect(told('A as a -> B* as b .within(10s).subsets().not(C)', run[0] as never, ['C', 2])).toEqual([0, 1]);
 });
 
 it('shows what an aggregate of a match came to', () => {

@@ -1,6 +1,6 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
-import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { OperatorPlan, PlanExpression, StreamPlan, WindowPredicate } from '../../../shared/language/plan/plan.ts';
 import type { Tracer } from '../engine.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { WindowView } from '../trace/views.ts';
@@ -93,6 +93,6 @@ export interface OperatorEnvironment {
   suppressed(count?: number): void;
   runsDropped(reason: RunDropReason, count?: number): void;
   /** A window has ended whose events (as local 0) do not fit a condition. Absent = nobody wants to know. */
-  windowRefused?(last: Row, condition: PlanExpression, events: Value): void;
+  windowRefused?(last: Row, predicate: WindowPredicate, events: Value): void;
   readonly tracer: Tracer | null;
 }

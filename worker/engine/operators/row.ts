@@ -65,6 +65,13 @@ export function reusableScope(): (row: Row) => Scope {
 /** Stands for a row of which nothing is read. */
 export const NO_ROW: Row = { type: '', time: 0, order: 0, fields: new Map(), bound: null, attributes: null, causes: [] };
 
+/** What followers see of a row: its fields, not what it was bound to inside the stream. */
+export function asResult(row: Row): Row {
+  if (row.bound === null && row.last === undefined) return row;
+  const { type, time, order, fields, attributes, causes } = row;
+  return { type, time, order, fields, bound: null, attributes, causes };
+}
+
 /** The latest of the rows that a match holds, by time, then by arrival; null when it holds none. */
 export function lastRow(bound: readonly Binding[]): Row | null {
   let last: Row | null = null;

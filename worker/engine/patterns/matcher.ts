@@ -229,16 +229,12 @@ export class PatternMatcher {
     if (isMoving) this.#store.move(run, progress);
     const step = this.#plan.steps[slot] as StepPlan;
     if (step.taps.length > 0) this.#tap?.(step, { ...row, bound: this.#transition.readable(progress.captures) });
-    if (this.#isList[slot] && this.#closureEvents(progress.captures) > this.#plan.closureMax) {
+    if (this.#isList[slot] && this.#completion.closureEvents(progress.captures) > this.#plan.closureMax) {
       this.#store.close(run, 'budget');
       this.#environment.runsDropped('max_closure');
       return;
     }
     this.#settle(run, null, pending);
-  }
-
-  #closureEvents(captures: Captures): number {
-    return captures.reduce((events, capture, slot) => events + (this.#isList[slot] ? (capture?.length ?? 0) : 0), 0);
   }
 
   /** The matches of a run that an event or a deadline has just moved; it is over when nothing more can come. */

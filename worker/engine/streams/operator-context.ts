@@ -2,7 +2,14 @@ import type { OutputEvent } from '../../../shared/events/event.ts';
 import { toText } from '../../../shared/events/text.ts';
 import { Timestamp, type Value } from '../../../shared/events/value.ts';
 import type { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
-import type { ForkPlan, OperatorPlan, PlanExpression, ProcessPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type {
+  ForkPlan,
+  OperatorPlan,
+  PlanExpression,
+  ProcessPlan,
+  StreamPlan,
+  WindowPredicate,
+} from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { Receiver } from '../analytics/effects.ts';
 import type { Answered, Delivery, LogEntry, LookupRequest, ScoreRequest, Tracer } from '../engine.ts';
@@ -120,10 +127,10 @@ export class OperatorContext implements StreamEnvironment {
     if (this.tracer !== null) this.observed?.isTold();
   }
 
-  windowRefused(last: Row, condition: PlanExpression, events: Value): void {
+  windowRefused(last: Row, { condition, text }: WindowPredicate, events: Value): void {
     const { recorder, program, plan } = this.#stream;
     if ((recorder === null && this.tracer === null) || this.#operator === null) return;
-    const { failed } = judge(condition, { ...scopeOf(last), locals: [events] }, program.conditions.of(plan));
+    const { failed } = judge(condition, { ...scopeOf(last), locals: [events] }, program.conditions.of(plan, text));
     const why = failed?.text ?? '';
     recorder?.decided(this.#operator, 'BLOCK', last, why);
     this.tracer?.decided({ stream: this.stream.name, key: keyIn(this, last), operator: this.#operator.text, verdict: 'BLOCK', why: [why] });

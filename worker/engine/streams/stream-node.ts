@@ -281,6 +281,7 @@ export class StreamNode implements FusedNode {
 
   #loadCounters({ runsDropped, taps, ...others }: Saved<typeof savedCounters>): void {
     Object.assign(this.counters, others);
+    if (this.counters.eventsIn > 0 && this.#program.isExplained) this.#parts.runtime.recorder?.beginLater();
     const dropped = Array.from(runsDropped).filter(([reason]) => RUN_DROP_REASONS.has(reason));
     if (dropped.length > 0) this.counters.runsDropped = new Map(dropped);
     if (taps.size > 0) this.counters.taps = LabelSets.load(taps);

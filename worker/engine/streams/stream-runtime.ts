@@ -9,7 +9,7 @@ import type { ExpressionBackend } from '../evaluate/backend.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Kernel, KernelFactory } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
-import type { Evaluate, Row } from '../operators/row.ts';
+import { asResult, type Evaluate, type Row } from '../operators/row.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import type { EventShare } from '../sharing/event-share.ts';
 import type { ProgramTime } from '../time/program-time.ts';
@@ -174,11 +174,4 @@ export class StreamRuntime {
       this.program.queue.add(route, asResult(row));
     };
   }
-}
-
-/** What followers see of a row: its fields, not what it was bound to inside the stream. */
-function asResult(row: Row): Row {
-  if (row.bound === null && row.last === undefined) return row;
-  const { type, time, order, fields, attributes, causes } = row;
-  return { type, time, order, fields, bound: null, attributes, causes };
 }

@@ -3,7 +3,7 @@ import type { Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { Cause, Causes } from '../engine.ts';
 import { isGathering, isStandingForMany } from '../operators/operator-facts.ts';
-import type { Row } from '../operators/row.ts';
+import { asResult, type Row } from '../operators/row.ts';
 import { upstreamOf } from '../streams/plan-inputs.ts';
 import { firstCause, lastCause } from '../windows/window-result.ts';
 import { stepName } from './explain-pattern.ts';
@@ -35,7 +35,7 @@ export class CauseRecorder {
       rows = new RememberedRows();
       this.#gathered.set(stream, rows);
     }
-    rows.add(row, key);
+    rows.add(asResult(row), key);
   }
 
   /** What the output of a stream was made from. */

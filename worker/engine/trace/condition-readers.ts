@@ -19,9 +19,9 @@ export class ConditionReaders {
     this.#globals = globals;
   }
 
-  /** For the expressions of one stream. */
-  of(stream: StreamPlan): ConditionReader {
-    return { names: this.#namesIn(stream), evaluator: (expression) => this.#evaluator(expression) };
+  /** For the expressions of one stream. `local`: what the local is called that they read outside of lambdas. */
+  of(stream: StreamPlan, local = ''): ConditionReader {
+    return { names: { ...this.#namesIn(stream), local }, evaluator: (expression) => this.#evaluator(expression) };
   }
 
   #evaluator(expression: PlanExpression): Evaluate {
@@ -40,7 +40,7 @@ export class ConditionReaders {
     };
   }
 
-  #namesIn({ source }: StreamPlan): ExpressionNames {
+  #namesIn({ source }: StreamPlan): Omit<ExpressionNames, 'local'> {
     return {
       function: (index) => this.#plan.functions[index]?.name ?? '',
       global: (index) => this.#plan.globals[index]?.name ?? '',

@@ -64,8 +64,7 @@ function problemsOf(evidence: JoinEvidence, waiting: readonly WaitingView[], key
     const isTold = last.key === NO_KEY && !waiting.some((one) => one.side === side);
     return isTold ? [{ event: eventOf(last.row), problem: 'its key is null, and null joins nothing', values: new Map() }] : [];
   });
-  const isDone = waiting.length > 0 && waiting.every(({ isMatched }) => isMatched);
-  const nearest = key === null || key === NO_KEY || isDone ? null : nearestProblem(evidence, rowsOf(evidence, waiting, key));
+  const nearest = key === null || key === NO_KEY ? null : nearestProblem(evidence, waiting, rowsOf(evidence, waiting, key));
   return nearest === null ? keyless : [nearest, ...keyless];
 }
 
@@ -85,22 +84,47 @@ function rowsOf({ plan, recorder }: JoinEvidence, waiting: readonly WaitingView[
   });
 }
 
-/** Of all choices of one event of each side the one that came nearest to a result: near enough, most of `.on` held, the latest. */
-function nearestProblem({ plan, reader }: JoinEvidence, rows: readonly (readonly Row[])[]): Candidate | null {
-  let nearest: { readonly near: number; readonly problem: () => Candidate } | null = null;
-  for (const bound of choicesOf(rows)) {
-    const event = bound.reduce((last, row) => (row.order > last.order ? row : last));
-    const apartMs = Math.max(...bound.map(({ time }) => time)) - Math.min(...bound.map(({ time }) => time));
-    const isApart = plan.withinMs !== null && apartMs > plan.withinMs;
-    const verdict =
-      isApart || plan.residual === null ? null : weigh(plan.residual, { row: event, bound, aggregates: [], locals: [] }, reader);
-    const near = isApart ? -apartMs : (verdict?.held ?? 0);
-    // They have been joined.
-    if (!isApart && verdict?.failed == null) return null;
-    if (nearest !== null && near < nearest.near) continue;
-    nearest = { near, problem: () => problemOf(event, verdict?.failed?.() ?? apartText(apartMs, plan)) };
+/** One event of each side. */
+interface Choice {
+  readonly bound: readonly Row[];
+  readonly near: number;
+  /** Null where the events fit together. */
+  readonly failed: (() => FailedCondition) | null;
+}
+
+/**
+ * Of all choices of one event of each side that gave nothing the one that came nearest to a result: near enough, most of `.on` held, the
+ * latest. An event of it has no partner: it waits for one, or came when all that joined had come.
+ */
+function nearestProblem(evidence: JoinEvidence, waiting: readonly WaitingView[], rows: readonly (readonly Row[])[]): Candidate | null {
+  const choices = [...choicesOf(rows)].map((bound) => judgeChoice(evidence, bound));
+  const waitsAlone = evidence.plan.sides.map(
+    (_, side) => new Set(waiting.flatMap((one) => (one.side === side && !one.isMatched ? [one.row.order] : []))),
+  );
+  const joined = [
+    ...waiting.flatMap(({ row, isMatched }) => (isMatched ? [row] : [])),
+    ...choices.flatMap(({ bound, failed }) => (failed === null ? bound : [])),
+  ];
+  const lastJoined = joined.reduce((last, { order }) => Math.max(last, order), -Infinity);
+  let nearest: { readonly row: Row; readonly near: number; readonly failed: () => FailedCondition } | null = null;
+  for (const { bound, near, failed } of choices) {
+    const alone = bound.filter((row, side) => waitsAlone[side]?.has(row.order) || row.order > lastJoined);
+    if (failed === null || alone.length === 0 || (nearest !== null && near < nearest.near)) continue;
+    nearest = { row: latestOf(alone), near, failed };
   }
-  return nearest?.problem() ?? null;
+  return nearest === null ? null : problemOf(nearest.row, nearest.failed());
+}
+
+function judgeChoice({ plan, reader }: JoinEvidence, bound: readonly Row[]): Choice {
+  const apartMs = Math.max(...bound.map(({ time }) => time)) - Math.min(...bound.map(({ time }) => time));
+  if (plan.withinMs !== null && apartMs > plan.withinMs) return { bound, near: -apartMs, failed: () => apartText(apartMs, plan) };
+  if (plan.residual === null) return { bound, near: 0, failed: null };
+  const { held, failed } = weigh(plan.residual, { row: latestOf(bound), bound, aggregates: [], locals: [] }, reader);
+  return { bound, near: held, failed };
+}
+
+function latestOf(rows: readonly Row[]): Row {
+  return rows.reduce((last, row) => (row.order > last.order ? row : last));
 }
 
 function* choicesOf(rows: readonly (readonly Row[])[]): Generator<readonly Row[]> {

@@ -152,7 +152,7 @@ function comersOf(
   record: KeyRecord | null,
 ): Pick<WaitingStep, 'candidates' | 'forgotten'> {
   const candidates = candidatesOf(evidence, where, { ...waiting, seen: seenSince(record, slot, waiting.at) });
-  return { candidates, forgotten: record?.forgottenSince(slot, waiting.at) ?? (record === null ? 0 : null) };
+  return { candidates, forgotten: evidence.recorder.forgottenSince(record, slot, waiting.at) };
 }
 
 function waitForAbsence(

@@ -161,7 +161,10 @@ export class ExplainRecorder {
   readonly #isKeyMade: boolean;
   /** The key that is not forgotten, whatever comes. */
   readonly #kept: string | null;
-  #hasForgotten = false;
+  #forgotten: 'keys' | 'room' | null = null;
+  #isBegunLater = false;
+  /** Position of the first event that came to the pattern while it looked on. */
+  #firstAt = Infinity;
   /** The row of an event that is at work, until it is through. */
   #current: OpenAttempt | null = null;
   /** The last of what the stream made of its own while time moved. */
@@ -184,10 +187,15 @@ export class ExplainRecorder {
     this.#room = room;
   }
 
+  /** The stream has had events before, of which it has seen nothing. */
+  beginLater(): void {
+    this.#isBegunLater = true;
+  }
+
   /** The room is full. */
   forget({ text }: Pick<KeyRecord, 'text'>): void {
     this.#keys.delete(text);
-    this.#hasForgotten = true;
+    this.#forgotten = 'room';
   }
 
   /** The record of a key that was seen, by the key's text. */
@@ -200,9 +208,21 @@ export class ExplainRecorder {
     return [...this.#keys.keys()];
   }
 
-  /** There were more keys than are remembered. */
-  get hasForgotten(): boolean {
-    return this.#hasForgotten;
+  /** There were more keys than are remembered, or more of them than there was room for; null = it remembers all that it has seen. */
+  get forgotten(): 'keys' | 'room' | null {
+    return this.#forgotten;
+  }
+
+  /** The stream had events before this looked on. */
+  get isBegunLater(): boolean {
+    return this.#isBegunLater;
+  }
+
+  /** How many events that came for a step behind this position are not remembered of a key; null = perhaps some, nobody knows. */
+  forgottenSince(key: KeyRecord | null, slot: number, at: number): number | null {
+    const isUnseen = this.#isBegunLater && Number.isFinite(at) && at < this.#firstAt - 1;
+    if (isUnseen || (key === null && this.#forgotten !== null)) return null;
+    return key === null ? 0 : key.forgottenSince(slot, at);
   }
 
   /** The record of the key seen last. */
@@ -270,6 +290,7 @@ export class ExplainRecorder {
 
   /** A row has come to the pattern, and may concern these steps. `nearness`: for the runs of its key. */
   came(row: Row, at: number, slots: readonly number[], nearness: (slot: number, key: string) => Nearness): void {
+    this.#firstAt = Math.min(this.#firstAt, at);
     const record = this.#recordOf(this.keyTextOf(row));
     for (const slot of slots) record.see(slot, { row, at }, () => nearness(slot, record.text));
   }
@@ -347,7 +368,8 @@ export class ExplainRecorder {
     for (const [key, record] of this.#keys) {
       if (key === this.#kept) continue;
       this.#room?.leave(record);
-      this.forget(record);
+      this.#keys.delete(key);
+      this.#forgotten = 'keys';
       return;
     }
   }

@@ -144,8 +144,11 @@ function unknownKeyText(recorder: ExplainRecorder, asked: string): string {
   const key = JSON.stringify(asked);
   // Where events are not recorded, one may have come and be done with.
   if (recorder.keys.length === 0) return `nothing is held of key ${key}`;
-  if (!recorder.hasForgotten) return `no event with key ${key} came`;
-  return `no event with key ${key} is remembered: only the last ${recorderLimits.keysMax.toLocaleString('en-US')} keys are`;
+  if (recorder.forgotten === 'keys') {
+    return `no event with key ${key} is remembered: only the last ${recorderLimits.keysMax.toLocaleString('en-US')} keys are`;
+  }
+  if (recorder.forgotten === 'room') return `no event with key ${key} is remembered: there was no room for more keys`;
+  return `no event with key ${key} came${recorder.isBegunLater ? ' since the pipeline was watched, reloaded or restarted' : ''}`;
 }
 
 function nothingCame({ plan, streamName }: StreamEvidence): string {
@@ -168,15 +171,17 @@ function inputText({ from, name }: InputPlan, streamName: (index: number) => str
 
 /** Keys of what is held, and those remembered. */
 function knownKeys(evidence: StreamEvidence): readonly string[] {
-  const { source, recorder } = evidence;
+  const { plan, source, recorder } = evidence;
   const held = source?.kind === 'pattern' ? source.runs.flatMap((run) => firstRowOf(run) ?? []) : [];
   const windows = openWindows(evidence).map(({ plan, window: { last } }) => recorder.keyTextOf(last, plan));
+  // What a join makes is remembered without a key where its stream has no partition.
+  const remembered = recorder.keys.filter((key) => key !== '' || plan.source.kind !== 'join' || recorder.record(key)?.seen.size !== 0);
   return [
     ...new Set([
       ...held.map((row) => recorder.keyTextOf(row)),
       ...windows,
       ...evidence.held.map((one) => heldKey(evidence, one)),
-      ...recorder.keys,
+      ...remembered,
     ]),
   ];
 }

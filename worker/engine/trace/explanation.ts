@@ -93,7 +93,7 @@ export interface WaitingStep {
   readonly leftMs: number | null;
   /** Events that came for it and did not fit, nearest first. Only recorded with `explain`. */
   readonly candidates: readonly Candidate[];
-  /** Events that came for it besides and are no longer remembered; null = some, it is not known how many. */
+  /** Events that came for it besides and are not remembered; null = perhaps some, it is not known how many. */
   readonly forgotten: number | null;
 }
 

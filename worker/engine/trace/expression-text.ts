@@ -15,6 +15,8 @@ export interface ExpressionNames {
   slot(slot: number): string;
   function(index: number): string;
   global(index: number): string;
+  /** What a condition reads besides rows: the rows of a window that it looks at. */
+  readonly local: string;
 }
 
 /** What stands in the place of a field, an attribute or an aggregate of a closure that is read; `text` is how it is written. */
@@ -103,7 +105,7 @@ class ExpressionPrinter {
       field: (field) => this.#show(field, `${this.#rowPrefix(field.of)}${nameText(field.name)}`),
       attribute: (attribute) => this.#show(attribute, `${this.#rowPrefix(attribute.of)}${attribute.name}`),
       row: ({ of }) => (of.kind === 'items' ? `collect(${this.#names.slot(of.slot)})` : this.#rowText(of)),
-      local: ({ slot }) => `x${slot}`,
+      local: () => this.#names.local,
       global: ({ global }) => this.#names.global(global),
       aggregate: ({ index }) => `aggregate ${index + 1}`,
       closure: (closure) => this.#show(closure, this.#closureText(closure)),
@@ -124,14 +126,9 @@ class ExpressionPrinter {
       template: ({ parts }) => `f"${parts.map((part) => (typeof part === 'string' ? escaped(part) : `{${whole(part)}}`)).join('')}"`,
       call: (call) => `${call.function}(${this.#list(call.arguments)})`,
       invoke: (call) => `${this.#names.function(call.function)}(${this.#list(call.arguments)})`,
-      lambda: ({ parameters, body }) => `(${parameters.map((slot) => `x${slot}`).join(', ')}) => ${this.#inside(body)}`,
+      lambda: ({ text }) => text.replace(/\s+/g, ' ').trim(),
       block: () => '{ .. }',
     };
-  }
-
-  /** What a lambda reads changes from call to call, so nothing of it is shown. */
-  #inside(body: PlanExpression): string {
-    return new ExpressionPrinter(this.#names, this.#current, asWritten).print(body, levels.if);
   }
 
   #closureText({ slot, function: name, argument, constants }: Extract<PlanExpression, { kind: 'closure' }>): string {

@@ -1,6 +1,8 @@
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
 import { bindingsOf } from '../patterns/captures.ts';
+import { Completion } from '../patterns/completion.ts';
+import { buildPatternTree } from '../patterns/pattern-tree.ts';
 import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
 import { relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
@@ -50,6 +52,7 @@ export class PatternWatch {
   readonly #plan: PatternPlan;
   readonly #options: WatchOptions;
   readonly #pattern: WatchedPattern;
+  readonly #completion: Completion;
   /** Null while time moves. */
   #atWork: AtWork | null = null;
   #watermark = -Infinity;
@@ -64,6 +67,7 @@ export class PatternWatch {
     this.#plan = plan;
     this.#options = options;
     this.#pattern = pattern;
+    this.#completion = new Completion(plan, buildPatternTree(plan), () => undefined);
   }
 
   /** Around the pattern's work on a row. */
@@ -167,10 +171,21 @@ export class PatternWatch {
   }
 
   #endByTime(run: PartialMatch, closing: Closing | null): EndedRun {
-    if (closing !== null) return { run, end: END_BY[closing], by: null, row: null, time: this.#matchTime ?? this.#timeOf(run) };
-    const hasMatched = run.progress.state.isComplete || run.accepted !== null;
+    if (closing !== null) return { run, end: this.#endBy(run, closing), by: null, row: null, time: this.#matchTime ?? this.#timeOf(run) };
+    const hasMatched = this.#hasMatch(run) || run.accepted !== null;
     const isDue = dueOf(run) <= this.#watermark;
     return { run, end: hasMatched ? 'matched' : isDue ? 'deadline' : 'expired', by: null, row: null, time: this.#timeOf(run) };
+  }
+
+  /** What ends a run takes back no match that it has given. One that a match before it ends has given none that counts. */
+  #endBy(run: PartialMatch, closing: Closing): EndedRun['end'] {
+    return closing !== 'skipped' && this.#completion.hasGiven(run) ? 'matched' : END_BY[closing];
+  }
+
+  /** The run has given a match, or nothing more can come and it gives one now. */
+  #hasMatch(run: PartialMatch): boolean {
+    const { isComplete, enabledSteps } = run.progress.state;
+    return this.#completion.hasGiven(run) || (isComplete && enabledSteps.length === 0);
   }
 
   /** When time has ended it: at the last when something was due of it. */
@@ -180,9 +195,9 @@ export class PatternWatch {
 
   #endByEvent(run: PartialMatch, { row, watches }: AtWork, closing: Closing | null): EndedRun {
     const ended = (end: EndedRun['end'], by: number | null = null): EndedRun => ({ run, end, by, row, time: row.time });
-    if (closing !== null) return ended(END_BY[closing]);
+    if (closing !== null) return ended(this.#endBy(run, closing));
+    if (this.#hasMatch(run)) return ended('matched');
     const { state } = run.progress;
-    if (state.isComplete && state.enabledSteps.length === 0) return ended('matched');
     const cancel = this.#fitting(
       run,
       row,

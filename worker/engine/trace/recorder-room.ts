@@ -1,4 +1,5 @@
-import type { Row } from '../operators/row.ts';
+import type { Binding, Row } from '../operators/row.ts';
+import type { Capture } from '../patterns/captures.ts';
 import type { PartialMatch } from '../patterns/run.ts';
 import { sizeOf } from './remembered-rows.ts';
 
@@ -39,6 +40,8 @@ interface Held {
 export class RecorderRoom {
   readonly #valuesMax: number;
   readonly #held = new Map<Remembered, Held>();
+  /** What matches and results of joins hold, which never changes and may be much. */
+  readonly #boundSizes = new WeakMap<readonly Binding[], number>();
   #size = 0;
   /** What is used now changes yet: it is measured when the next one is used. */
   #inUse: Remembered | null = null;
@@ -70,7 +73,7 @@ export class RecorderRoom {
       held.endedLast = record.endedLast;
       held.endedSize = [record.ended, record.endedLast].reduce((size, one) => size + (one === null ? 0 : sizeOfRun(one.run)), 0);
     }
-    const size = held.endedSize + sizeOfEvents(record) + sizeOfAttempt(record.event) + sizeOfAttempt(record.result);
+    const size = held.endedSize + sizeOfEvents(record) + this.#sizeOfAttempt(record.event) + this.#sizeOfAttempt(record.result);
     this.#size += size - held.size;
     held.size = size;
     for (const [oldest, { recorder }] of this.#held) {
@@ -78,6 +81,27 @@ export class RecorderRoom {
       this.leave(oldest);
       recorder.forget(oldest);
     }
+  }
+
+  /** A result holds what made it. */
+  #sizeOfAttempt(attempt: Attempt | null): number {
+    if (attempt === null) return 0;
+    const { row, decisions } = attempt;
+    const rows = [row, ...decisions.map((decision) => decision.row)];
+    const bounds = new Set(rows.map(({ bound }) => bound));
+    let size = row.causes.length;
+    for (const one of rows) size += sizeOf(one);
+    for (const bound of bounds) if (bound !== null) size += this.#sizeOfBound(bound);
+    return size;
+  }
+
+  #sizeOfBound(bound: readonly Binding[]): number {
+    const known = this.#boundSizes.get(bound);
+    if (known !== undefined) return known;
+    let size = 0;
+    for (const row of bound.flat()) size += row === null ? 0 : sizeOf(row);
+    this.#boundSizes.set(bound, size);
+    return size;
   }
 }
 
@@ -87,13 +111,13 @@ function sizeOfEvents({ seen }: Remembered): number {
   return size;
 }
 
-/** A result holds what made it. */
-function sizeOfAttempt(attempt: Attempt | null): number {
-  if (attempt === null) return 0;
-  const { row, decisions } = attempt;
-  return decisions.reduce((size, decision) => size + sizeOf(decision.row), sizeOf(row)) + row.causes.length;
+function sizeOfRun({ progress }: PartialMatch): number {
+  let size = 0;
+  for (const top of progress.captures) for (let held = top; held !== null; held = held.previous) size += sizeOfCapture(held);
+  return size;
 }
 
-function sizeOfRun({ progress }: PartialMatch): number {
-  return progress.captures.reduce((size, capture) => size + (capture === null ? 0 : capture.length * sizeOf(capture.row)), 0);
+/** One that stands for several events has their rows in a block, or none but its own. */
+function sizeOfCapture({ row, times, rowsIn }: Capture): number {
+  return (rowsIn === null ? 1 : times) * sizeOf(row);
 }

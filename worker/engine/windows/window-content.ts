@@ -264,7 +264,7 @@ export class WindowContents {
     const events = (rows ?? []).map(({ row }) => row.fields);
     const refusing = this.#predicates.findIndex((predicate) => !predicate({ ...scopeOf(last), locals: [events] }));
     const refused = this.#plan.predicates[refusing];
-    if (refused !== undefined && isFinal) this.#environment.windowRefused?.(last, refused.condition, events);
+    if (refused !== undefined && isFinal) this.#environment.windowRefused?.(last, refused, events);
     return refused === undefined;
   }
 

@@ -243,7 +243,7 @@ function lambdaArgument({ node, parameter, name, types }: LambdaArgument, place:
 }
 
 function emptyLambda(): LambdaExpression {
-  return { kind: 'lambda', parameters: [], body: UNRESOLVED, type: ANY };
+  return { kind: 'lambda', parameters: [], body: UNRESOLVED, text: '', type: ANY };
 }
 
 /** `map(xs, upper)` is `map(xs, x => upper(x))`. */

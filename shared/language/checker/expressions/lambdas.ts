@@ -16,7 +16,7 @@ export function lowerLambda(node: Lambda, types: readonly Type[], place: Place):
   });
   const scope = extendScope(place.scope, locals);
   const body = node.body.kind === 'Block' ? lowerBlock(node.body.statements, { ...place, scope }) : place.lower(node.body, scope);
-  return { kind: 'lambda', parameters, body, type: body.type };
+  return { kind: 'lambda', parameters, body, text: place.context.text(node.span), type: body.type };
 }
 
 function lowerBlock(statements: readonly FunctionStatement[], place: Place): PlanExpression {

@@ -561,6 +561,49 @@ stream F = W.fork(big: .where(s > 3).emit(), small: .where(s <= 3).emit())
     expect(empty.explain('S', 'ann').nothing).toBe('nothing is held of key "ann"');
   });
 
+  it('says of a key that it has not seen since when it looks on, where the stream had events before', () => {
+    const program = 'stream S = A as a -> B where v > 5 as b .partition_by(k).within(1m)\n';
+    const { engine: before } = run(program, [
+      ['A', 1, { k: 'x' }],
+      ['A', 2, { k: 'y' }],
+      ['B', 3, { k: 'x', v: 1 }],
+    ]);
+    const later = run(program, [], { explain: true });
+    later.engine.restore(before.snapshot());
+    later.push('B', 4, { k: 'y', v: 2 });
+    expect(later.engine.explain('S', 'z').nothing).toBe(
+      'no event with key "z" came since the pipeline was watched, reloaded or restarted; known: "x", "y"',
+    );
+    const forgotten = (engine: EngineRun['engine'], key: string): unknown =>
+      engine.explain('S', key).pattern?.furthest?.waitsFor[0]?.forgotten;
+    expect([forgotten(before, 'x'), forgotten(later.engine, 'x'), forgotten(later.engine, 'y')]).toEqual([0, null, null]);
+    later.push('A', 5, { k: 'z' });
+    expect([forgotten(later.engine, 'z'), later.engine.explain('S', 'z').nothing]).toEqual([0, null]);
+    const fresh = run(program, [['A', 1, { k: 'x' }]], { explain: true });
+    expect(fresh.engine.explain('S', 'z').nothing).toBe('no event with key "z" came; known: "x"');
+  });
+
+  it('does not count what came for a run of a key that it has forgotten', () => {
+    const others = Array.from({ length: 1_100 }, (_, i): Event => ['B', 10 + i, { k: i, v: 1 }]);
+    const program = 'stream S = A as a -> B where v > a.v as b .partition_by(k).within(1h)\n';
+    const { engine } = run(program, [['A', 1, { k: 'x', v: 5 }], ['B', 2, { k: 'x', v: 3 }], ...others]);
+    expect(engine.explain('S').pattern?.furthest?.waitsFor[0]).toMatchObject({ candidates: [], forgotten: null });
+  });
+
+  it('offers no key of a join that none of its events has', () => {
+    const program = 'stream J = join(A as a, B as b).on(a.k == b.k).window(1m).emit(k: a.k)\n';
+    const empty: readonly Event[] = [
+      ['A', 1, { k: '' }],
+      ['B', 2, { k: '' }],
+    ];
+    const { engine } = run(program, [
+      ['A', 1, { k: 'x' }],
+      ['B', 2, { k: 'x' }],
+    ]);
+    expect(engine.explain('J', 'z').nothing).toBe('no event with key "z" came; known: "x"');
+    expect(run(program, empty).engine.explain('J', '').nothing).toBeNull();
+  });
+
   it('refuses a stream that the program has not', () => {
     expect(() => run('stream Alerts = A\n', []).engine.explain('Alert')).toThrow("the program has no stream 'Alert'");
   });

@@ -1,5 +1,5 @@
 import { limits } from '../../../../limits.ts';
-import type { AggregatePlan, AttributeName, OperatorPlan, WindowOperatorPlan, WindowPlan } from '../../../plan/plan.ts';
+import type { AggregatePlan, AttributeName, OperatorPlan, WindowOperatorPlan, WindowPlan, WindowPredicate } from '../../../plan/plan.ts';
 import { ANY, arrayOf, mapOf } from '../../../plan/types.ts';
 import { aggregateScope } from '../../aggregate-scope.ts';
 import { expressionOf, lowerBool, lowerExpression, lowerNamed } from '../../lower.ts';
@@ -179,10 +179,7 @@ export const lowerWindowPattern: LowerOperator = (at) => {
   return { plans: [plan], absorbsLast: true, stage: isFollowedByEvents ? stage : { ...stage, window: 'aggregated' } };
 };
 
-function lowerPredicate(
-  argument: BoundCall['rest'][number],
-  { context, stage }: Position,
-): readonly { readonly condition: ReturnType<typeof lowerBool> }[] {
+function lowerPredicate(argument: BoundCall['rest'][number], { context, stage }: Position): readonly WindowPredicate[] {
   const written = expressionOf(argument, context);
   const node = written && unwrapped(written);
   if (!node) return [];
@@ -193,8 +190,8 @@ function lowerPredicate(
   const rows = typeOfShape(rowShape(stage), 'event');
   const scope = programScope();
   const local = { kind: 'local', slot: scope.frame.allocate(), type: arrayOf(rows === ANY ? mapOf(ANY) : rows) } as const;
-  const names = new Map([[(node.parameters[0] as { text: string }).text, local]]);
-  return [{ condition: lowerBool(node.body, extendScope(scope, names), context) }];
+  const { text } = node.parameters[0] as { readonly text: string };
+  return [{ condition: lowerBool(node.body, extendScope(scope, new Map([[text, local]])), context), text }];
 }
 
 /** `.order_by(e [desc], ..)`. */
