@@ -180,7 +180,7 @@ function deadlineOf(deadline: number, now: number): Pick<WaitingStep, 'deadline'
   return { deadline, leftMs: Number.isFinite(now) ? Math.max(0, deadline - now) : null };
 }
 
-/** Nearest first: those for which most of the condition held, of several the latest. */
+/** Nearest first: those for which most of the condition held, of several those in time, of these the latest. */
 function candidatesOf(
   evidence: PatternEvidence,
   where: PlanExpression | null,
@@ -189,11 +189,12 @@ function candidatesOf(
   const judged = seen.flatMap(({ row }) => {
     const verdict = judgeStep(evidence, where, captures, row);
     const candidate = candidateOf(row, verdict, { earliest, latest: deadline });
-    return candidate === null ? [] : [{ candidate, held: verdict.failed === null ? Infinity : verdict.held }];
+    const isInTime = row.time >= earliest && row.time <= deadline;
+    return candidate === null ? [] : [{ candidate, isInTime, held: verdict.failed === null ? Infinity : verdict.held }];
   });
   return judged
     .reverse()
-    .sort((a, b) => (a.held === b.held ? 0 : b.held - a.held))
+    .sort((a, b) => (a.held === b.held ? Number(b.isInTime) - Number(a.isInTime) : b.held - a.held))
     .map(({ candidate }) => candidate);
 }
 

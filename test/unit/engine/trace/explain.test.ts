@@ -28,6 +28,19 @@ function ended({ engine }: EngineRun, stream = 'S'): unknown {
   return last && [last.end, last.time, last.reason];
 }
 
+it('of events for a step that came as near, one that came in time goes before a later one', () => {
+  const { engine } = run('stream S = (A as a -> B where k == a.k as b).within(10s)\n', [
+    ['A', 0, { k: 'ann' }],
+    ['B', 5_000, { k: 'ANN' }],
+    ['B', 60_000, { k: 'bob' }],
+  ]);
+  expect(engine.explain('S').pattern?.furthest ?? null).toBeNull();
+  expect(engine.explain('S').pattern?.ended?.waitsFor[0]?.candidates.map(({ problem }) => problem)).toEqual([
+    'k ("ANN") == a.k ("ann")',
+    'k ("bob") == a.k ("ann")',
+  ]);
+});
+
 describe('a condition that failed', () => {
   const problemOf = (where: string, fields: Readonly<Record<string, Value>>, lines = ''): unknown => {
     const program = `${lines}stream S = A as a -> B where ${where} as b\n`;
