@@ -213,7 +213,7 @@ function registration({ worker_id: id, address, incarnation, version, capacity }
 function incomplete(id: string, left: readonly string[]): CepError {
   return new CepError(
     'drain_incomplete',
-    `${left.length} pipelines are left on worker '${id}': it goes on moving them as others have room`,
+    `${left.length === 1 ? '1 pipeline is' : `${left.length} pipelines are`} left on worker '${id}': it goes on moving them as others have room`,
     {
       details: { pipelines: left },
       hint: 'start another worker, or wait and drain it again',
