@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,9 @@ describe('a key that is required', () => {
 
   it('is in a file that is relative to the one that names it, and that no program may read', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'cep-key-'));
-    await writeFile(join(folder, 'key'), 'the-key-in-a-file\n', { mode: 0o644 });
+    await writeFile(join(folder, 'key'), 'the-key-in-a-file\n');
+    // Whatever the process masks.
+    await chmod(join(folder, 'key'), 0o644);
     const text = '[server]\napi_key_file = "key"\n[client]\napi_key_file = "other"\n';
     const config = resolveConfig({ file: parseConfig({ file: join(folder, 'cep.toml'), text, format: 'toml' }) });
     const { apiKey, privateFiles } = await readServerSettings(config, undefined);
