@@ -1,7 +1,8 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
+import { makeFolder } from '../shared/files/make-folder.ts';
 import { CepCommand } from './command.ts';
 
 const rules = `# Three failed logins of a user, then a success, within ten minutes.
@@ -64,7 +65,7 @@ export class InitCommand extends CepCommand {
     const files = Object.entries(filesOf(basename(resolve(folder))));
     const names = files.map(([name]) => name);
     try {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       const present = (await readdir(folder)).filter((name) => names.includes(name));
       if (present.length > 0)
         throw new CepError('usage_error', `${join(folder, present[0] as string)} is there already, and nothing was written`, {

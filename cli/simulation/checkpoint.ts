@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
+import { makeFolderSync } from '../../shared/files/make-folder.ts';
 import type { EngineSnapshot } from '../../worker/engine/engine.ts';
 import type { EventPosition } from '../event-files/event-lines.ts';
 import type { SavedTotals } from './totals.ts';
@@ -37,7 +38,7 @@ export class CheckpointFile {
   constructor(folder: string) {
     this.#folder = folder;
     this.path = join(folder, FILE_NAME);
-    this.#attempt('made', () => mkdirSync(folder, { recursive: true }));
+    this.#attempt('made', () => makeFolderSync(folder));
   }
 
   /** Undefined when there is none. @throws CepError `io_error` when it is damaged or of a later version */

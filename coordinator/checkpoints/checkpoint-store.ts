@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../shared/files/durable-files.ts';
 import { fileReason } from '../../shared/files/file-reason.ts';
+import { makeFolder } from '../../shared/files/make-folder.ts';
 import { FewAtATime } from './few-at-a-time.ts';
 
 export interface CheckpointName {
@@ -112,7 +113,7 @@ class FolderStore implements CheckpointStore {
     const folder = this.#folderOf(name.placementId);
     const path = join(folder, fileName(name, crc32c(bytes)));
     try {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       // Of its own: in a folder that is shared another member may write the same.
       const part = `${path}.${randomUUID()}.part`;
       await writeSynced(part, bytes, 0o600);

@@ -16,6 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOSPC: 'no space is left on the device',
   ENOTDIR: 'a part of its path is no directory',
+  ENOTSUP: 'its file system takes no directories',
   ENXIO: 'it is no regular file',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',

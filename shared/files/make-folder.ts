@@ -1,28 +1,47 @@
+import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-
-/** Why a folder cannot be one: an error of the file system says that with its code, and `cause` is that error where there is one. */
-export type FolderRefusal = (path: string, reason: string, cause?: unknown) => Error;
+import { isMissing } from './file-reason.ts';
 
 /**
- * Makes a folder and those it is in, unless it is there. From the top down, each once: a file system that takes no directories (`/proc`) says
- * so, and is not asked again and again, as Node's own way of doing it does without an end.
+ * Makes a folder and those it is in, unless it is there. A file system that takes no directories, as `/proc`, is asked twice: Node's own
+ * `recursive` asks it again and again without an end.
  * @param mode Of what is made; that of the process where none is given.
- * @throws what `refusal` gives, and errors of the file system
+ * @throws as the file system does, for `fileReason`: `EEXIST` when it is no folder, `ENOTSUP` when there can be none
  */
-export async function makeFolder(
-  path: string,
-  { mode, refusal }: { readonly mode?: number; readonly refusal: FolderRefusal },
-): Promise<void> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (found?.isDirectory()) return;
-  if (found) throw refusal(path, 'it is no directory');
-  if (dirname(path) !== path) await makeFolder(dirname(path), { ...(mode === undefined ? {} : { mode }), refusal });
-  await mkdir(path, mode).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw refusal(path, 'its file system takes no directories', error);
-    if (error.code !== 'EEXIST') throw error;
-  });
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(path, mode);
+  } catch (error) {
+    if (isThere(error) && (await stat(path)).isDirectory()) return;
+    if (!isMissing(error) || dirname(path) === path) throw error;
+    await makeFolder(dirname(path), mode);
+    await mkdir(path, mode).catch(again);
+  }
+}
+
+/** As `makeFolder`. */
+export function makeFolderSync(path: string, mode?: number): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if (isThere(error) && statSync(path).isDirectory()) return;
+    if (!isMissing(error) || dirname(path) === path) throw error;
+    makeFolderSync(dirname(path), mode);
+    try {
+      mkdirSync(path, mode);
+    } catch (second) {
+      again(second);
+    }
+  }
+}
+
+function isThere(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EEXIST';
+}
+
+/** What the second attempt says, now that what it is in is there. Another process may have made it meanwhile. */
+function again(error: unknown): void {
+  if (isThere(error)) return;
+  throw isMissing(error) ? Object.assign(new Error('its file system takes no directories'), { code: 'ENOTSUP' }) : error;
 }

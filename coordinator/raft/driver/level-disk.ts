@@ -194,7 +194,7 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
 /** @throws CepError `io_error` */
 export async function makeRaftFolder(folder: string): Promise<void> {
   try {
-    await makeFolder(folder, { refusal: (path, reason) => new Error(`'${path}' cannot be made: ${reason}`) });
+    await makeFolder(folder);
   } catch (cause) {
     throw unreadable(folder, cause);
   }

@@ -47,7 +47,7 @@ describe('a state directory', () => {
   const places: readonly (readonly [string, () => string, RegExp])[] = [
     ['under /proc', () => '/proc/cep-state/deeper', /its file system takes no directories/],
     ['under /sys', () => '/sys/cep-state', /permission denied|takes no directories|read-only/],
-    ['a file', () => write('a file', ''), /it is no directory/],
+    ['a file', () => write('a file', ''), /a file of this name is in the way/],
     ['in a file', () => join(write('another file', ''), 'state'), /a part of its path is no directory/],
     [
       'a fifo',
@@ -55,7 +55,7 @@ describe('a state directory', () => {
         execFileSync('mkfifo', [path('a fifo')]);
         return path('a fifo');
       },
-      /it is no directory/,
+      /a file of this name is in the way/,
     ],
     [
       'with a fifo in it',

@@ -22,7 +22,7 @@ const PROBE_BYTES = 65_536;
  */
 export async function findStateDirectory(path: string): Promise<void> {
   await inSeconds(path, async () => {
-    await makeFolder(path, { mode: FOLDER_MODE, refusal: unusable });
+    await makeFolder(path, FOLDER_MODE);
     // Whether it takes anything is known once its mode is right; that it answers must be known before its store is opened.
     await probe(path, 1, `${PROBE}-${randomUUID()}`).catch(() => undefined);
   });
