@@ -39,7 +39,7 @@ export abstract class ClientCommand extends ResultCommand {
       this.note(`warning: ${file} holds a secret, and others can read it (mode ${mode})`);
     this.#warnOfOpenKey(settings);
     const { HttpClient } = await import('./http-client.ts'); // A check without a server does without it.
-    const http = new HttpClient(settings, undefined, (text) => this.note(text));
+    const http = new HttpClient(settings, { note: (text) => this.note(text) });
     try {
       return await this.ask(new ServerApi(http));
     } finally {

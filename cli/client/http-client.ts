@@ -38,7 +38,13 @@ type Outcome =
   | { readonly answer: RawAnswer }
   | { readonly error: CepError; readonly pauseMs: number | undefined; readonly isPutOff: boolean };
 
-export type Pause = (ms: number) => Promise<unknown>;
+export interface HttpClientWorld {
+  readonly pause?: (ms: number) => Promise<unknown>;
+  /** Monotonic, ms. */
+  readonly now?: () => number;
+  /** Says why nothing has come of a request yet. @default nobody is told */
+  readonly note?: (text: string) => void;
+}
 
 /**
  * Requests to one server. What is lost on the way is sent again when that cannot do a thing twice: a GET, or a POST with an
@@ -47,18 +53,15 @@ export type Pause = (ms: number) => Promise<unknown>;
 export class HttpClient {
   readonly url: string;
   readonly #settings: ClientSettings;
-  readonly #pause: Pause;
-  readonly #note: (text: string) => void;
+  readonly #world: Required<HttpClientWorld>;
   readonly #web: WebDoor;
   #isStale = false;
 
-  /** @param note Says why nothing has come of a request yet. @default nobody is told */
-  constructor(settings: ClientSettings, pause: Pause = sleep, note: (text: string) => void = () => undefined) {
+  constructor(settings: ClientSettings, world: HttpClientWorld = {}) {
     const { url, timeoutMs, ca } = settings;
     this.url = url;
     this.#settings = settings;
-    this.#pause = pause;
-    this.#note = note;
+    this.#world = { pause: sleep, now: () => performance.now(), note: () => undefined, ...world };
     this.#web = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), {
       connectMs: Math.min(timeoutMs, CONNECT_MS_MAX),
       silenceMs: timeoutMs,
@@ -77,21 +80,21 @@ export class HttpClient {
    */
   async request<T>(request: ApiRequest): Promise<T> {
     const { timeoutMs, patienceMs = Math.max(timeoutMs, REFUSED_MS_MAX) } = this.#settings;
-    const began = performance.now();
-    let pausedMs = 0;
+    const { pause, now, note } = this.#world;
+    const began = now();
     let isTold = false;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request, attempt);
       if ('answer' in outcome) return successOf(outcome.answer, request.expected ?? [], this.#settings) as T;
       const { error, pauseMs, isPutOff } = outcome;
-      const waitedMs = Math.max(performance.now() - began, pausedMs);
-      if (pauseMs === undefined || waitedMs + pauseMs > (isPutOff ? patienceMs : timeoutMs)) throw error;
-      if (!isTold && waitedMs + pauseMs >= TOLD_AFTER_MS) {
+      if (pauseMs === undefined) throw error;
+      const nextMs = now() - began + pauseMs;
+      if (nextMs > (isPutOff ? patienceMs : timeoutMs)) throw error;
+      if (!isTold && nextMs >= TOLD_AFTER_MS) {
         isTold = true;
-        this.#note(`${error.message}: asking again`);
+        note(`${error.message}: asking again`);
       }
-      pausedMs += pauseMs;
-      await this.#pause(pauseMs);
+      await pause(pauseMs);
     }
   }
 

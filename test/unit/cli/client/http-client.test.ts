@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HttpClient } from '../../../../cli/client/http-client.ts';
+import { HttpClient, type HttpClientWorld } from '../../../../cli/client/http-client.ts';
 import type { CepError } from '../../../../shared/errors/error.ts';
 import { FakeServer, refusal } from './fake-server.ts';
 
@@ -15,6 +15,12 @@ afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
 });
 
+/** Pauses that take no time, and a clock by which they alone do. */
+function pausing(pauses: number[]): HttpClientWorld {
+  const now = (): number => pauses.reduce((sum, ms) => sum + ms, 0);
+  return { pause: async (ms) => pauses.push(ms), now };
+}
+
 /** A client whose pauses take no time, and how long they would have been. */
 function clientOf(
   url = server.url,
@@ -22,7 +28,7 @@ function clientOf(
 ): { client: HttpClient; pauses: number[] } {
   const pauses: number[] = [];
   const settings = { url, apiKey: options.apiKey, ca: undefined, timeoutMs: options.timeoutMs ?? 5_000 };
-  const client = new HttpClient(settings, async (ms) => pauses.push(ms));
+  const client = new HttpClient(settings, pausing(pauses));
   clients.push(client);
   return { client, pauses };
 }
@@ -82,11 +88,8 @@ describe('a request to a server', () => {
     server.on('POST /x', off);
     const noted: string[] = [];
     const pauses: number[] = [];
-    const client = new HttpClient(
-      { url: server.url, apiKey: undefined, ca: undefined, timeoutMs: 8_000, patienceMs: 8_000 },
-      async (ms) => pauses.push(ms),
-      (text) => noted.push(text),
-    );
+    const settings = { url: server.url, apiKey: undefined, ca: undefined, timeoutMs: 8_000, patienceMs: 8_000 };
+    const client = new HttpClient(settings, { ...pausing(pauses), note: (text) => noted.push(text) });
     clients.push(client);
     expect((await errorOf(client.request(post))).message).toBe('nobody leads (unavailable)');
     expect(pauses).toEqual(Array.from({ length: 8 }, () => 1_000));
