@@ -119,7 +119,7 @@ export const internalEvents = {
     'Raft leader hands over: its disk is slower than those of the others',
     (metrics) => metrics.count('cep_raft_slow_disk_handovers_total', {}),
   ),
-  RaftStateSilent: event<{ to: number; seconds: number }>(
+  RaftStandstill: event<{ to: number; seconds: number }>(
     'warn',
     'Raft leader hands over: the thread that answers requests stood still',
     (metrics) => metrics.count('cep_raft_standstill_handovers_total', {}),

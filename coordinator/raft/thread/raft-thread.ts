@@ -12,7 +12,7 @@ import type { NodeId } from '../core/messages.ts';
 import { raftDefaults } from '../core/state.ts';
 import { makeRaftFolder } from '../driver/level-disk.ts';
 import { type DriverOutlet, RaftDriver } from '../driver/raft-driver.ts';
-import { StateWatch } from '../driver/state-watch.ts';
+import { StandstillWatch } from '../driver/standstill-watch.ts';
 import type { MembershipChange } from '../group.ts';
 import { KnownIncarnations } from '../peers/known-incarnations.ts';
 import { PeerConnections } from '../peers/peer-connections.ts';
@@ -53,7 +53,7 @@ class RaftThread {
   #peers: PeerConnections | undefined;
   #statusTimer: NodeJS.Timeout | undefined;
   #isTelling = false;
-  readonly #stateWatch: StateWatch;
+  readonly #standstillWatch: StandstillWatch;
   /** Reads that came in this turn of the loop, and so are one to the core. */
   #reads: number[] = [];
   readonly #readsOf = new Map<number, readonly number[]>();
@@ -66,7 +66,7 @@ class RaftThread {
   constructor(port: MessagePort, setup: ThreadSetup) {
     this.#port = port;
     this.#setup = setup;
-    this.#stateWatch = new StateWatch(raftDefaults.electionTicks * setup.tickMs);
+    this.#standstillWatch = new StandstillWatch(raftDefaults.electionTicks * setup.tickMs);
   }
 
   async start(): Promise<void> {
@@ -111,8 +111,8 @@ class RaftThread {
     driver.begin();
     this.#statusTimer = setInterval(() => {
       const now = performance.now();
-      const silentMs = this.#stateWatch.passed(statusMs, now);
-      if (silentMs !== undefined && this.#leaveTo('RaftStateSilent', silentMs)) this.#stateWatch.handsOver(now);
+      const silentMs = this.#standstillWatch.passed(statusMs, now);
+      if (silentMs !== undefined && this.#leaveTo('RaftStandstill', silentMs)) this.#standstillWatch.handsOver(now);
       this.#tellStatus();
     }, statusMs);
   }
@@ -159,7 +159,7 @@ class RaftThread {
 
   take(message: ToRaftThread) {
     const driver = this.#driver;
-    this.#stateWatch.heard();
+    this.#standstillWatch.heard();
     if (driver === undefined) return;
     switch (message.kind) {
       case 'awake':
@@ -266,7 +266,7 @@ class RaftThread {
   }
 
   /** False when this node does not lead, or no other voter can be reached. */
-  #leaveTo(why: 'RaftDiskSlow' | 'RaftStateSilent', ms: number): boolean {
+  #leaveTo(why: 'RaftDiskSlow' | 'RaftStandstill', ms: number): boolean {
     const driver = this.#driver as RaftDriver;
     const to = this.#heir(driver);
     if (to === undefined || this.#isClosing) return false;

@@ -8,7 +8,7 @@ const restMs = 60_000;
  * lead for ever, and nobody would look after the cluster: another should lead. Time counts as this thread sees it pass, so that a process
  * that stood still as a whole is no reason.
  */
-export class StateWatch {
+export class StandstillWatch {
   readonly #silentMsMax: number;
   #silentMs = 0;
   #restsUntil = 0;
