@@ -6,13 +6,12 @@ import { LINES_BEFORE, type Piece, type PieceRecord } from './piece-record.ts';
 import type { MovableRun, PieceRunner } from './piece-runner.ts';
 import type { PieceThread, StartThread } from './piece-thread.ts';
 import type { ThreadChoice } from './thread-choice.ts';
+import { ThreadNews } from './thread-news.ts';
 
 /** Pieces that a thread has at once: one it works on, one it need not wait for. */
 const GIVEN_MAX = 2;
 /** Pieces that are under way or done and not yet shown, for each thread. */
 const AHEAD_PER_THREAD = 4;
-/** While nothing is to be done, the signal is looked at so often, ms. */
-const LOOK_MS = 50;
 /** Of the pieces, so many may have to be run again before one thread goes on alone. */
 const AGAIN_SHARE_MAX = 0.2;
 const AGAIN_MIN = 3;
@@ -77,7 +76,7 @@ export class DividedRun {
   #again = 0;
   #isAlone = false;
   #hasBegun = false;
-  #wake: () => void = () => undefined;
+  readonly #news = new ThreadNews();
 
   constructor(parts: DividedRunParts) {
     const { start, size, pieceBytes, own } = parts;
@@ -93,7 +92,7 @@ export class DividedRun {
     totals.add(own.tallies.next(own.run.engine.counters()));
     try {
       this.#helpers = Array.from({ length: threads }, (_, number) => this.#start(number + 1));
-      while (this.#parts.awaitsThreads && this.#helpers.some(({ isReady, isLost }) => !isReady && !isLost)) await this.#news();
+      while (this.#parts.awaitsThreads && this.#helpers.some(({ isReady, isLost }) => !isReady && !isLost)) await this.#awaitNews();
       while (this.#frontier.number < this.#pieces) await this.#step();
     } finally {
       own.run.counts = { ...this.#counts };
@@ -108,7 +107,7 @@ export class DividedRun {
       {
         ready: () => {
           helper.isReady = true;
-          this.#wake();
+          this.#news.tell();
         },
         record: (record) => this.#take(helper, record),
         lost: () => this.#lose(helper),
@@ -122,7 +121,7 @@ export class DividedRun {
   #take(helper: Helper, record: PieceRecord): void {
     helper.given.delete(record.number);
     this.#records.set(record.number, { record, helper });
-    this.#wake();
+    this.#news.tell();
   }
 
   #lose(helper: Helper): void {
@@ -130,7 +129,7 @@ export class DividedRun {
     helper.isLost = true;
     for (const number of helper.given) this.#records.set(number, { record: undefined });
     helper.given.clear();
-    this.#wake();
+    this.#news.tell();
   }
 
   async #step(): Promise<void> {
@@ -140,7 +139,7 @@ export class DividedRun {
     if (had !== undefined) await this.#settle(had);
     else if (this.#next === number) await this.#runNext();
     else if (this.#next < this.#end) await this.#recordNext();
-    else await this.#news();
+    else await this.#awaitNews();
   }
 
   /** Behind the last piece that may be begun. */
@@ -266,15 +265,8 @@ export class DividedRun {
   }
 
   /** Waits until a thread has something to tell. */
-  async #news(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = () => undefined;
+  async #awaitNews(): Promise<void> {
+    await this.#news.wait();
     await this.#parts.breathe(this.#byteOf(this.#frontier.number));
   }
 }

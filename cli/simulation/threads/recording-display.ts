@@ -1,23 +1,17 @@
-import { type Colors, colorsOf, plain } from '../../colors.ts';
 import type { Display } from '../screen.ts';
 import type { Shown } from './piece-record.ts';
+import { UnseenDisplay } from './unseen-display.ts';
 
 const CHUNK_LENGTH = 65_536;
 /** Text of one piece that is kept, UTF-16 units. */
 const LENGTH_MAX = 8 * 1024 * 1024;
 
 /** Keeps what a view writes, so that it can be written later and elsewhere. */
-export class RecordingDisplay implements Display {
-  readonly out: Colors;
-  readonly err = plain;
+export class RecordingDisplay extends UnseenDisplay implements Display {
   readonly #encoder = new TextEncoder();
   #shown: Shown[] = [];
   #text = '';
   #length = 0;
-
-  constructor(hasColors: boolean) {
-    this.out = colorsOf(hasColors);
-  }
 
   result(text: string): void {
     this.#length += text.length;
@@ -55,21 +49,5 @@ export class RecordingDisplay implements Display {
   flush(): void {
     if (this.#text !== '') this.#shown.push(this.#encoder.encode(this.#text));
     this.#text = '';
-  }
-
-  progress(): void {
-    // Whoever writes it later knows how far it is.
-  }
-
-  endProgress(): void {
-    // There is none.
-  }
-
-  ready(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  written(): Promise<void> {
-    return Promise.resolve();
   }
 }

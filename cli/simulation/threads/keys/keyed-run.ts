@@ -2,6 +2,7 @@ import type { Plan } from '../../../../shared/language/plan/plan.ts';
 import type { RunCounts } from '../../program-run.ts';
 import type { RunResults } from '../../run-results.ts';
 import { EngineTotals } from '../engine-totals.ts';
+import { ThreadNews } from '../thread-news.ts';
 import { Lane, type LaneSetup } from './lane.ts';
 import type { LaneChoice } from './lane-choice.ts';
 import { mergedRecord } from './lane-merge.ts';
@@ -10,8 +11,6 @@ import type { LaneThread, StartLane } from './lane-thread.ts';
 
 /** Records that a lane may make before those of the others are there. */
 const AHEAD = 4;
-/** While nothing is to be done, the signal is looked at so often, ms. */
-const LOOK_MS = 50;
 
 export interface KeyedRunParts {
   readonly plan: Plan;
@@ -58,7 +57,7 @@ export class KeyedRun {
   #readTo = 0;
   /** What lanes counted that could not go on, until one has come as far. */
   #before: KeyedCounts | undefined;
-  #wake: () => void = () => undefined;
+  readonly #news = new ThreadNews();
 
   /** `own`: the first lane, which has read nothing. */
   constructor(parts: KeyedRunParts, own: Lane) {
@@ -125,11 +124,11 @@ export class KeyedRun {
     const thread = this.#parts.startLane(this.#parts.setup, number, {
       record: (record) => {
         records.push(record);
-        this.#wake();
+        this.#news.tell();
       },
       lost: () => {
         helper.isLost = true;
-        this.#wake();
+        this.#news.tell();
       },
     });
     const helper: Helper = { thread, records, isLost: false };
@@ -165,7 +164,7 @@ export class KeyedRun {
   async #goOn(): Promise<void> {
     const record = this.#records.length < AHEAD ? this.#nextOwn() : undefined;
     if (record !== undefined) this.#records.push(record);
-    else if (!this.#hasFailed) await this.#news();
+    else if (!this.#hasFailed) await this.#news.wait();
     await this.#parts.breathe(this.#readTo);
   }
 
@@ -178,18 +177,6 @@ export class KeyedRun {
       this.#hasFailed = true;
       return undefined;
     }
-  }
-
-  /** Waits until a lane has something to tell. */
-  async #news(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = () => undefined;
   }
 }
 

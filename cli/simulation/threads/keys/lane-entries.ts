@@ -1,7 +1,7 @@
 import type { StepPlace } from '../../../../worker/engine/sharing/event-share.ts';
-import { type Colors, colorsOf, plain } from '../../../colors.ts';
 import type { Display } from '../../screen.ts';
 import type { Shown } from '../piece-record.ts';
+import { UnseenDisplay } from '../unseen-display.ts';
 import type { LaneEntries } from './lane-record.ts';
 
 const FLUSH_LENGTH = 65_536;
@@ -14,9 +14,7 @@ export interface Moment {
 }
 
 /** Keeps what a view writes, with the moment of each piece. */
-export class EntryDisplay implements Display {
-  readonly out: Colors;
-  readonly err = plain;
+export class EntryDisplay extends UnseenDisplay implements Display {
   readonly #now: () => Moment;
   #room = 1024;
   readonly #encoder = new TextEncoder();
@@ -33,7 +31,7 @@ export class EntryDisplay implements Display {
   #encoded = 0;
 
   constructor(hasColors: boolean, now: () => Moment) {
-    this.out = colorsOf(hasColors);
+    super(hasColors);
     this.#now = now;
   }
 
@@ -120,22 +118,6 @@ export class EntryDisplay implements Display {
     this.#blockBytes += block.length;
     this.#encoded = this.#entries;
     this.#text = '';
-  }
-
-  progress(): void {
-    // Whoever writes it later knows how far it is.
-  }
-
-  endProgress(): void {
-    // There is none.
-  }
-
-  ready(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  written(): Promise<void> {
-    return Promise.resolve();
   }
 }
 
