@@ -34,6 +34,7 @@ stream Rising = Reading as low -> Reading as high where sensor == low.sensor and
     .emit(sensor: low.sensor, from: low.value, to: high.value)
 `;
 
+// Pages are looked at with a browser; where there is none, the verification in CI installs it.
 describe.runIf(hasChromium())('the console', { timeout: 120_000 }, () => {
   let server: RunningServer;
   let browser: Browser;

@@ -20,6 +20,7 @@ stream Risky = Tick
 );
 folder.write('events.evt', '@0 Tick { a: 1.0 }\n@1s Tick { a: -1.0 }\n@2s Tick { a: 2.0 }\n');
 
+// The runtime of models is a package of its own, which not every machine can have.
 describe.skipIf(!canRun)('cep simulate with a model', () => {
   it('adds what the model says to each event, in order', async () => {
     folder.write('risk.onnx', logisticModel([1], 0));
