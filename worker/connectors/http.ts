@@ -129,7 +129,7 @@ function requireTaken({ statusCode, headers }: WebAnswer): void {
   const isPermanent = statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode);
   throw new DeliveryFailure(`http_${statusCode}`, `the answer was ${statusCode}`, {
     isPermanent,
-    retryAfterMs: retryAfterMs(headers['retry-after']),
+    retryAfterMs: retryAfterMs(headers),
   });
 }
 
@@ -153,7 +153,15 @@ function codeOf(cause: unknown): string {
   return name === 'HTTPParserError' ? 'not_http' : 'unreachable';
 }
 
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
-  const seconds = Number(typeof header === 'string' ? header : Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+/** Seconds, or a date by the clock of whoever answers, which says its time too. */
+export function retryAfterMs({ 'retry-after': after, date }: WebAnswer['headers']): number | undefined {
+  if (typeof after !== 'string') return undefined;
+  if (/^\d+$/.test(after)) return Number(after) * 1000;
+  const ms = dateMs(after) - dateMs(date);
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** `Date.parse` would find a date in nearly anything. */
+function dateMs(text: unknown): number {
+  return typeof text === 'string' && /^\w{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -33,6 +33,16 @@ describe('the line of a message', () => {
     expect(lineOf('{ }', none, 'T')).toBe('{"event_type":"T"}');
   });
 
+  it.each(['null', '""'])('takes the event type %s for none', (eventType) => {
+    const naming = { connector: 'C', declared: undefined };
+    expect(lineOf(`{"event_type":${eventType},"x":1.0}`, naming)).toBe('{"event_type":"C","x":1.0}');
+    expect(lineOf(`{"x":1, "event_type": ${eventType} }`, naming)).toBe('{"event_type":"C","x":1}');
+    expect(lineOf(`{"event_type":${eventType}}`, none)).toMatch(/^problem: the message says no event type/);
+    expect(JSON.parse(lineOf(`{"event_type":${eventType},"type":"A"}`, naming))).toEqual(
+      eventType === 'null' ? { event_type: null, type: 'A' } : { type: 'A' },
+    );
+  });
+
   it('keeps numbers as they were written', () => {
     expect(lineOf('{"x":12345678901234567890.10}', none, 'T')).toBe('{"event_type":"T","x":12345678901234567890.10}');
   });

@@ -17,6 +17,7 @@ it('takes the events that a coordinator would give it, whatever form they come i
     const owner = [replicaOf(user, 3)];
     expect(ownersOf(JSON.stringify({ event_type: 'L', user }))).toEqual(owner);
     expect(ownersOf(JSON.stringify({ event_type: 'L', data: { user }, user: 'other' }))).toEqual(owner);
+    expect(ownersOf(JSON.stringify({ event_type: 'L', fields: { user }, user: 'other', data: { user: 'another' } }))).toEqual(owner);
   }
 });
 

@@ -142,7 +142,12 @@ function rowOf(
   }
   const { data, ...envelope } = message;
   const isFlat = typeof data !== 'object' || data === null;
-  const head = { id: message['id'], event_type: message['event_type'], timestamp: message['timestamp'], message: message['message'] };
+  const head: Fields = {
+    id: message['id'],
+    event_type: message['event_type'],
+    timestamp: message['timestamp'],
+    message: message['message'],
+  };
   const fields = isFlat ? envelope : (data as Fields);
   const row = new Map<string, unknown>();
   for (const [column, value] of Object.entries(head)) if (columns.has(column) && value !== undefined) row.set(column, value);
@@ -150,7 +155,7 @@ function rowOf(
   for (const [column, value] of Object.entries(fields)) {
     if (row.has(column)) continue;
     if (columns.has(column)) row.set(column, value);
-    else if (!(column in head)) homeless.push(column);
+    else if (head[column] === undefined) homeless.push(column);
   }
   if (columns.has(REST)) row.set(REST, fields);
   else if (homeless.length > 0) {

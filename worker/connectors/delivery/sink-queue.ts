@@ -45,7 +45,7 @@ const BACKOFF_MS = 200;
 /** Where a sink is to be tried for long, it is tried often enough that one that is back does not wait. */
 const BACKOFF_MS_MAX = 2_000;
 /** Of what the other side says of when to come again. */
-const PAUSE_MS_MAX = 10_000;
+const PAUSE_MS_MAX = 60_000;
 /** How long to wait before a dead letter that cannot be written is tried again, ms. */
 const LETTER_RETRY_MS = 1_000;
 

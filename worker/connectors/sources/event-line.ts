@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { membersIn } from '../../../shared/events/reading/json-pieces.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { SourceMessage } from '../connector.ts';
 import { utf8Text } from './utf8-text.ts';
@@ -12,7 +13,8 @@ export interface TypeNaming {
 }
 
 const NEWLINE = 10;
-const USUAL_START = Buffer.from('{"event_type":');
+const QUOTE = 34;
+const USUAL_START = Buffer.from('{"event_type":"');
 
 /**
  * A message as a line of JSON with one event, or why it is none. Its event type is what it says itself under `event_type` or `type`, else that
@@ -25,7 +27,8 @@ export function eventLine(message: SourceMessage, naming: TypeNaming): { readonl
     return { problem: `found a message of ${bytes.byteLength} bytes, expected at most ${limits.eventBytesMax}` };
   if (!isUtf8(bytes)) return { problem: 'found bytes that are no UTF-8 text, expected a JSON object' };
   // What says its type first is a line as it stands: whether it is right is seen where it is read.
-  if (USUAL_START.equals(bytes.subarray(0, USUAL_START.length)) && !bytes.includes(NEWLINE)) return { line: bytes };
+  const saysType = USUAL_START.equals(bytes.subarray(0, USUAL_START.length)) && bytes[USUAL_START.length] !== QUOTE;
+  if (saysType && !bytes.includes(NEWLINE)) return { line: bytes };
   return typedLine(utf8Text(bytes), message, naming);
 }
 
@@ -41,13 +44,23 @@ function typedLine(text: string, { topicPart }: SourceMessage, { connector, decl
   // Between the values of a JSON text a line end is as good as a blank; within them there is none.
   const line = text.trim().replaceAll(/[\r\n]+/g, ' ');
   const { event_type: eventType, type } = value as { readonly event_type?: unknown; readonly type?: unknown };
-  if (isName(eventType) || (eventType === undefined && isName(type))) return { line: Buffer.from(line) };
+  const isUnsaid = eventType === undefined || eventType === null || eventType === '';
+  if (isName(eventType)) return { line: Buffer.from(line) };
+  if (isUnsaid && isName(type)) return { line: Buffer.from(eventType === '' ? without('event_type', line) : line) };
   const name = connector ?? declared ?? topicPart;
   if (!isName(name)) {
     return { problem: 'the message says no event type: expected `event_type` in it, or the parameter `event_type` at the connector' };
   }
-  const rest = line.slice(1).trimStart();
+  // Of two members of a name the last one counts.
+  const untyped = isUnsaid && eventType !== undefined ? without('event_type', line) : line;
+  const rest = untyped.slice(1).trimStart();
   return { line: Buffer.from(`{"event_type":${JSON.stringify(name)}${rest === '}' ? '' : ','}${rest}`) };
+}
+
+/** The values stay as they are written. */
+function without(name: string, object: string): string {
+  const members = [...membersIn(object)].filter(([other]) => other !== name);
+  return `{${members.map(([other, value]) => `${JSON.stringify(other)}:${value}`).join(',')}}`;
 }
 
 function isName(value: unknown): value is string {

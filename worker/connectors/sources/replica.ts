@@ -63,13 +63,17 @@ export function isOwn({ index, count, partitionKey }: PipelineReplica, line: Uin
 }
 
 function fieldOf(line: Uint8Array, field: string): unknown {
-  let event: { readonly data?: unknown };
+  let event: { readonly fields?: unknown; readonly data?: unknown };
   try {
     event = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8'));
   } catch {
     return undefined; // The first replica says so.
   }
-  const { data } = event;
-  const fields = typeof data === 'object' && data !== null && !Array.isArray(data) ? data : event;
+  // Fields stand where whoever reads the line finds them.
+  const fields = [event.fields, event.data].find(isObject) ?? event;
   return Object.hasOwn(fields, field) ? (fields as Record<string, unknown>)[field] : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
