@@ -132,15 +132,17 @@ export class Checkpoints {
     this.#reportUnspread(failures);
     if (lost.length === 0) return;
     throw new CepError('storage_unavailable', `only member ${leaving} has ${described(lost)}`, {
-      details: { placements: lost.map(({ placementId }) => placementId).slice(0, NAMED_MAX) },
+      details: { placements: placementsIn(lost) },
       hint: `try again; once member ${leaving} is stopped it is removed without them, and these pipelines begin anew when they move`,
       retryAfterSeconds: 1,
     });
   }
 
-  /** The same; what cannot be done is logged. */
-  async spreadIfPossible(leaving?: number): Promise<void> {
-    this.#reportUnspread(await this.#spreadAll(leaving));
+  /** The same; what cannot be done is logged. Gives the placements of that, some of them where there are many. */
+  async spreadIfPossible(leaving?: number): Promise<readonly string[]> {
+    const failures = await this.#spreadAll(leaving);
+    this.#reportUnspread(failures);
+    return placementsIn(failures);
   }
 
   /** Goes on where one cannot be copied, and gives those. */
@@ -276,9 +278,13 @@ function pathOf(url: string, { placementId, epoch, sequence }: CheckpointName): 
   return `${url.replace(/\/+$/, '')}/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/${sequence}`;
 }
 
+function placementsIn(failures: readonly Unspread[]): string[] {
+  return failures.slice(0, NAMED_MAX).map(({ placementId }) => placementId);
+}
+
 function described(failures: readonly Unspread[]): string {
   const [first] = failures;
-  const named = failures.slice(0, NAMED_MAX).map(({ placementId }) => `'${placementId}'`);
+  const named = placementsIn(failures).map((id) => `'${id}'`);
   const more = failures.length > named.length ? ` and ${failures.length - named.length} more` : '';
   return `the newest checkpoints of ${named.join(', ')}${more}, which cannot be copied: ${first?.reason}`;
 }

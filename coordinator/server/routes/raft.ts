@@ -165,8 +165,8 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
             else await checkpoints.spreadIfPossible(id);
             await group.changeMembership({ kind: 'remove', id });
             await group.propose({ type: 'RemoveMember', payload: { id } }, undefined);
-            await checkpoints.spreadIfPossible();
-            return new Answer(200, { removed: true });
+            const uncopied = await checkpoints.spreadIfPossible();
+            return new Answer(200, { removed: true, ...(uncopied.length > 0 ? { uncopied } : {}) });
           },
           { answerMsMax: COPYING_MS_MAX },
         );

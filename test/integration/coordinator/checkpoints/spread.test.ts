@@ -7,6 +7,7 @@ import type { Command } from '../../../../coordinator/state/commands.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { Coordinator, coordinatorKey } from '../../../contract/coordinator.ts';
 import { ask } from '../../../contract/declared-answer.ts';
+import { cep } from '../../../unit/cli/cep.ts';
 
 const bytes = new TextEncoder().encode('state');
 const closedUrl = 'http://127.0.0.1:9';
@@ -153,4 +154,25 @@ it('what fewer members have than a majority of five is copied to the others when
   expect(await asked.request('DELETE', '/api/v1/cluster/raft/members/2')).toMatchObject({ status: 200 });
   const answers = await Promise.all([asked, ...others.slice(1)].map((member) => askMember('GET', member, paths.kept)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+});
+
+it('whoever removes members is told of checkpoints that are left on too few', async () => {
+  await five();
+  await withCheckpoints({ quiet: [2, 5] });
+  const lost = (one: RaftPeerStatus): RaftPeerStatus => ([2, 5].includes(one.id) ? { ...one, isReachable: false } : one);
+  leader.others = leader.others.map(lost);
+  const remove = (id: string) => cep(['raft', 'remove', id, '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  for (const id of ['2', '5']) {
+    const { exitCode, stdout, stderr } = await remove(id);
+    expect([exitCode, stdout]).toEqual([0, `Removed member ${id}\n`]);
+    expect(stderr).toMatch(/warning: the newest checkpoints of g_\w+:quiet:0 are on too few of the members that are left/);
+  }
+});
+
+it('whoever removes a member of which everything is copied is warned of nothing', async () => {
+  await five();
+  const paths = await withCheckpoints({ kept: [1, 2] });
+  await askMember('PUT', asked, paths.kept);
+  const { exitCode, stderr } = await cep(['raft', 'remove', '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  expect([exitCode, stderr]).toEqual([0, '']);
 });
