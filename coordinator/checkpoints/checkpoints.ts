@@ -115,7 +115,7 @@ export class Checkpoints {
     }
     const { sequence, placementId, epoch } = name;
     const which = `checkpoint ${sequence} of placement '${placementId}' under epoch ${epoch}`;
-    if (silent.length === 0) throw new CepError('checkpoint_not_found', `no member has ${which}`);
+    if (silent.length === 0) throw new CepError('checkpoint_not_found', `no member has ${which}${manifest ? whoHad(manifest) : ''}`);
     throw new CepError('storage_unavailable', `${silent.join(' and ')} may have ${which}, and cannot be asked now`, {
       retryAfterSeconds: 1,
     });
@@ -287,6 +287,11 @@ function described(failures: readonly Unspread[]): string {
   const named = placementsIn(failures).map((id) => `'${id}'`);
   const more = failures.length > named.length ? ` and ${failures.length - named.length} more` : '';
   return `the newest checkpoints of ${named.join(', ')}${more}, which cannot be copied: ${first?.reason}`;
+}
+
+/** Part of the message, which workers hand on: whoever looks at the pipeline sees no hint. */
+function whoHad({ locations }: Manifest): string {
+  return `, though it counts: ${locations.join(', ')} had it; docs/operations/disaster-recovery.md says where to look for it, and how the pipeline begins anew`;
 }
 
 function isOf(manifest: Manifest, { epoch, sequence }: CheckpointName): boolean {

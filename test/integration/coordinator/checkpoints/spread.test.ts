@@ -176,3 +176,15 @@ it('whoever removes a member of which everything is copied is warned of nothing'
   const { exitCode, stderr } = await cep(['raft', 'remove', '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
   expect([exitCode, stderr]).toEqual([0, '']);
 });
+
+it('a checkpoint that counts and that nobody has is named with those that had it, and with what to do', async () => {
+  const { gone = '' } = await withCheckpoints({ gone: [2, 3] });
+  leader.others = leader.others.slice(0, 2);
+  const { status, body } = await asked.request('GET', gone);
+  expect([status, body.code]).toEqual([404, 'checkpoint_not_found']);
+  expect(body.error).toMatch(
+    /^no member has checkpoint 1 of placement .*: node-2, node-3 had it; docs\/operations\/disaster-recovery\.md /,
+  );
+  const unknown = await asked.request('GET', gone.replace(/1$/, '2'));
+  expect(unknown.body.error).toMatch(/^no member has checkpoint 2 of placement '.*' under epoch \d+$/);
+});
