@@ -70,7 +70,10 @@ describe('a connector of the cluster', () => {
     const { status, text } = await coordinator.post(path, kafka({ params: { brokers: 'a', sasl_password: secret } }));
     expect([status, text.includes(secret), text.includes('profile')]).toEqual([400, false, true]);
     const sealed = `ENC[AES256-GCM,key:01234567,nonce:${'n'.repeat(16)},data:abc,tag:${'t'.repeat(22)}]`;
-    expect((await coordinator.post(path, kafka({ params: { brokers: 'a', sasl_password: sealed } }))).status).toBe(201);
+    const kept = kafka({ params: { brokers: 'a', sasl_password: sealed } });
+    expect((await coordinator.post(path, kept)).status).toBe(201);
+    // Whoever copies connectors has what is needed to make them again.
+    expect((await coordinator.get(`${path}/${kept.name}`)).body).toMatchObject(kept);
   });
 
   it('keeps parameters whose names mean something to programs', async () => {
