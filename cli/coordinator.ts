@@ -56,7 +56,7 @@ export class CoordinatorCommand extends CepCommand {
   });
   raftTlsCa = Option.String('--raft-tls-ca', { description: "PEM file of the authority of the members' certificates" });
   checkpointStore = Option.String('--checkpoint-store', {
-    description: 'Where all members keep the checkpoints of pipelines, file:///folder or s3://bucket/prefix (on two members each)',
+    description: 'Where all members keep the checkpoints of pipelines, file:///folder or s3://bucket/prefix (on a majority of the members)',
   });
   scalingMinWorkers = Option.String('--scaling-min-workers', { description: 'Fewest workers that are recommended, 0 is off (0)' });
   scalingMaxWorkers = Option.String('--scaling-max-workers', { description: 'Most workers that are recommended (100)' });

@@ -13,7 +13,7 @@ export class GroupsDeployCommand extends ClusterCommand {
     description: 'Deploy a group of pipelines, or a new version of one',
     details:
       'FILE is JSON or YAML: {"name", "pipelines": [{"name", "file"}], "routes": [{"from_pipeline", "to_pipeline", "event_types"}]}. ' +
-      '"file" is a program, named relative to FILE; "source" is the program itself. A pipeline may also have "replicas" with a ' +
+      '"file" is a program, named relative to FILE; "source" is the program itself. A program of a group imports no files. A pipeline may also have "replicas" with a ' +
       '"partition_key", and a "worker_affinity". What cep groups show --json prints can be deployed again.',
     examples: [
       ['From a file', '$0 groups deploy fraud.yaml'],

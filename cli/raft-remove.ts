@@ -20,5 +20,15 @@ export class RaftRemoveCommand extends ClusterCommand {
     const answer = await api.removeMember(id);
     if (this.json) this.printJson({ id, ...answer });
     else this.print(`Removed member ${id}\n`);
+    this.#warnOfUncopied(answer.uncopied ?? []);
+  }
+
+  /** Whoever removes the next member takes the last copy away. */
+  #warnOfUncopied(placements: readonly string[]): void {
+    if (placements.length === 0) return;
+    this.note(
+      `warning: the newest checkpoints of ${placements.join(', ')} are on too few of the members that are left, and cannot be copied now: ` +
+        'another member may be the last that has them, so keep the data directories of all, removed ones too, and bring back those that are down',
+    );
   }
 }

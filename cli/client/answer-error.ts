@@ -36,15 +36,19 @@ function hasMember<Name extends string>(value: unknown, name: Name): value is { 
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 }
 
-/** The error that an answer says. */
-export function refusalOf(answer: RawAnswer, endpoint: Endpoint): Refusal {
+/** The error that an answer says. @param path What was asked, in which the same code may want another thing done. */
+export function refusalOf(answer: RawAnswer, endpoint: Endpoint, path: string): Refusal {
   const envelope = envelopeOf(answer.body);
   if (envelope === undefined) return { error: foreignAnswer(answer, endpoint), isUndone: false };
   const { error: message, code, hint, details, request_id: requestId } = envelope;
   const isKnown = Object.hasOwn(errorCodes, code);
   const ofCluster = endpoint.urlSetting === 'client.coordinator' ? clusterHints[code] : undefined;
+  const ofTaken = code === 'name_taken' ? takenHints[path.split('?')[0] as string] : undefined;
   const ownHint =
-    ofCluster ?? hints[code] ?? (code === 'internal_error' ? `the log of the server has the cause under request ${requestId}` : hint);
+    ofTaken ??
+    ofCluster ??
+    hints[code] ??
+    (code === 'internal_error' ? `the log of the server has the cause under request ${requestId}` : hint);
   const retryAfterSeconds = envelope.retry_after_seconds ?? headerSeconds(answer.headers['retry-after']);
   const error = new CepError(isKnown ? (code as ErrorCode) : 'runtime_error', isKnown ? message : `${message} (${code})`, {
     ...(ownHint === undefined ? {} : { hint: ownHint }),
@@ -63,10 +67,15 @@ const hints: Readonly<Record<string, string>> = {
   member_not_found: "'cep raft status' lists those there are",
   tenant_not_found: "'cep tenants' lists those there are",
   checkpoint_corrupt: "give a file that 'cep checkpoint' wrote",
-  name_taken: "change the pipeline with 'cep reload', or choose another name with --name",
   not_durable: 'leave --durable out, or start the server with --state-dir',
   state_would_reset: 'leave --keep-state out to lose that state',
   payload_too_large: 'send it in smaller parts',
+};
+
+/** Where a name is taken, by what was to be made. */
+const takenHints: Readonly<Record<string, string>> = {
+  '/api/v1/pipelines': "change the pipeline with 'cep reload', or choose another name with --name",
+  '/api/v1/cluster/pipeline-groups': "change that group with 'cep groups deploy FILE --update', or choose another name in FILE",
 };
 
 /** Where a coordinator is asked. */

@@ -112,7 +112,8 @@ export class HttpClient {
         silenceMs: STREAM_SILENCE_MS_MAX,
         signal,
       });
-      if (statusCode !== 200) throw refusalOf({ status: statusCode, headers: answered, body: await body.text() }, this.#settings).error;
+      if (statusCode !== 200)
+        throw refusalOf({ status: statusCode, headers: answered, body: await body.text() }, this.#settings, path).error;
       yield* body;
     } catch (cause) {
       throw cause instanceof CepError ? cause : transportFailure(cause, this.#settings).error;
@@ -129,7 +130,7 @@ export class HttpClient {
     try {
       const answer = await this.#send(request);
       if (answer.status >= 200 && answer.status < 300) return { answer };
-      const { error, isUndone } = refusalOf(answer, this.#settings);
+      const { error, isUndone } = refusalOf(answer, this.#settings, request.path);
       if (isUndone)
         return { error, pauseMs: request.isPatient === false ? undefined : (error.retryAfterSeconds ?? 1) * 1000, isPutOff: true };
       return { error, pauseMs: isOfProxy(answer.status) ? lostPauseMs : undefined, isPutOff: false };

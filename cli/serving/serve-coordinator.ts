@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { type RunningCoordinator, startCoordinator } from '../../coordinator/index.ts';
-import { CepError } from '../../shared/errors/error.ts';
+import { CepError, InvariantError } from '../../shared/errors/error.ts';
 import { endIfHeld, endProcess } from '../../shared/lifecycle/end-process.ts';
 import { ProcessSignals, type SignalSource, withDeadline } from '../../shared/lifecycle/process-signals.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
@@ -60,10 +60,17 @@ export async function serveCoordinator(settings: CoordinatorSettings, { stderr, 
   }
 }
 
+/** A log that contradicts the others' is a defect, or one that somebody put there. */
+function hintOf(why: Error): string | undefined {
+  if (why instanceof CepError) return why.hint;
+  if (!(why instanceof InvariantError)) return undefined;
+  return "where data directories of this group were put back, they may be copies of different moments, one newer than a majority's: docs/operations/disaster-recovery.md";
+}
+
 async function closeWhenAsked(coordinator: RunningCoordinator, signals: ProcessSignals, telemetry: Telemetry): Promise<number> {
   const why = await Promise.race([signals.ended, coordinator.failed]);
   if (why instanceof Error) {
-    const hint = why instanceof CepError ? why.hint : undefined;
+    const hint = hintOf(why);
     telemetry.report('CoordinatorFailed', { error: why.message, ...(hint === undefined ? {} : { hint }) });
     endProcess(why instanceof CepError ? why.exitCode : runtimeErrorExitCode);
   }

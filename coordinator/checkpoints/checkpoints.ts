@@ -3,6 +3,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
+import type { RaftStatus } from '../raft/group.ts';
 import type { ClusterState, Manifest } from '../state/cluster-state.ts';
 import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
 import { Sweeper } from './sweeper.ts';
@@ -35,7 +36,10 @@ interface Unspread {
   readonly isOnlyLeaving: boolean;
 }
 
-/** Checkpoints of pipelines as the group keeps them: each is on two members, or in the store that all share, before it may count. */
+/**
+ * Checkpoints of pipelines as the group keeps them: each is on as many members as an entry of the log, a majority of those that vote, or in the store
+ * that all share, before it may count. So whoever is left when the group can go on has it.
+ */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
   readonly #sweeper: Sweeper;
@@ -69,7 +73,10 @@ export class Checkpoints {
     this.#sweeper.close();
   }
 
-  /** Keeps the bytes in what is shared, else here and, when the group has other members, with one of them. Gives the names of those who have them. */
+  /**
+   * Keeps the bytes in what is shared, else here and with others, until a majority of the voting members has them. Gives the names of those who
+   * have them. @throws CepError `storage_unavailable` when too few take them
+   */
   async keep(name: CheckpointName, bytes: Uint8Array): Promise<string[]> {
     const { group, store, shared } = this.#options;
     if (shared) {
@@ -78,7 +85,7 @@ export class Checkpoints {
     }
     const { nodeId } = group.status();
     const [, copied] = await Promise.all([store.write(name, bytes), this.#copy(name, bytes)]);
-    return [`node-${nodeId}`, ...(copied === undefined ? [] : [`node-${copied}`])];
+    return [nodeId, ...copied].map((id) => `node-${id}`);
   }
 
   /** Here only. */
@@ -108,14 +115,14 @@ export class Checkpoints {
     }
     const { sequence, placementId, epoch } = name;
     const which = `checkpoint ${sequence} of placement '${placementId}' under epoch ${epoch}`;
-    if (silent.length === 0) throw new CepError('checkpoint_not_found', `no member has ${which}`);
+    if (silent.length === 0) throw new CepError('checkpoint_not_found', `no member has ${which}${manifest ? whoHad(manifest) : ''}`);
     throw new CepError('storage_unavailable', `${silent.join(' and ')} may have ${which}, and cannot be asked now`, {
       retryAfterSeconds: 1,
     });
   }
 
   /**
-   * Puts the newest checkpoint of each placement on two of the members that stay, where there are two: a pipeline that has nothing to do writes no
+   * Puts the newest checkpoint of each placement on a majority of the voting members that stay: a pipeline that has nothing to do writes no
    * other one, and would be lost with the members that had it when it was written. @throws CepError `storage_unavailable` when one would be lost
    * with the member that leaves; what else cannot be done is logged
    */
@@ -125,15 +132,17 @@ export class Checkpoints {
     this.#reportUnspread(failures);
     if (lost.length === 0) return;
     throw new CepError('storage_unavailable', `only member ${leaving} has ${described(lost)}`, {
-      details: { placements: lost.map(({ placementId }) => placementId).slice(0, NAMED_MAX) },
+      details: { placements: placementsIn(lost) },
       hint: `try again; once member ${leaving} is stopped it is removed without them, and these pipelines begin anew when they move`,
       retryAfterSeconds: 1,
     });
   }
 
-  /** The same; what cannot be done is logged. */
-  async spreadIfPossible(leaving?: number): Promise<void> {
-    this.#reportUnspread(await this.#spreadAll(leaving));
+  /** The same; what cannot be done is logged. Gives the placements of that, some of them where there are many. */
+  async spreadIfPossible(leaving?: number): Promise<readonly string[]> {
+    const failures = await this.#spreadAll(leaving);
+    this.#reportUnspread(failures);
+    return placementsIn(failures);
   }
 
   /** Goes on where one cannot be copied, and gives those. */
@@ -149,22 +158,23 @@ export class Checkpoints {
       const name = { placementId, epoch, sequence };
       const path = pathOf('', name);
       const given = before.get(path) ?? [];
-      const { nodeId, peers } = group.status();
-      const staying = [nodeId, ...peers.map(({ id }) => id).filter((id) => id !== nodeId)].filter((id) => id !== leaving);
-      const has = (id: number): boolean => given.includes(id) || manifest.locations.includes(`node-${id}`);
+      const staying = votersOf(group.status()).filter((id) => id !== leaving);
+      const holders = staying.filter((id) => given.includes(id) || manifest.locations.includes(`node-${id}`));
+      const missing = majorityOf(staying.length) - holders.length;
       this.#spread.set(path, given);
+      if (missing <= 0) continue;
+      // Nobody who stays is known to have it. Who leads since a short time does not know all that do.
+      const isOnlyLeaving = leaving !== undefined && holders.length === 0;
       try {
-        this.#spread.set(path, [...given, ...(await this.#spreadOne(name, staying, staying.filter(has)))]);
+        const others = staying.filter((id) => !holders.includes(id));
+        const since = await this.#spreadOne(name, others, missing);
+        this.#spread.set(path, [...given, ...since]);
+        if (since.length < missing)
+          failures.push({ placementId, reason: 'too few members take them', isOnlyLeaving: isOnlyLeaving && since.length === 0 });
       } catch (error) {
         if (!(error instanceof CepError)) throw error;
         // What the leaving member does not have either is not lost with it.
-        const isGone = error.code === 'checkpoint_not_found';
-        failures.push({
-          placementId,
-          reason: error.message,
-          // Nobody who stays is known to have it. Who leads since a short time does not know all that do.
-          isOnlyLeaving: !isGone && leaving !== undefined && !staying.some(has),
-        });
+        failures.push({ placementId, reason: error.message, isOnlyLeaving: isOnlyLeaving && error.code !== 'checkpoint_not_found' });
       }
     }
     return failures;
@@ -174,23 +184,14 @@ export class Checkpoints {
     if (failures.length > 0) this.#options.telemetry.report('CheckpointsNotSpread', { error: described(failures) });
   }
 
-  /** Gives the members that have it since. */
-  async #spreadOne(name: CheckpointName, staying: readonly number[], holders: readonly number[]): Promise<number[]> {
-    const missing = Math.min(2, staying.length) - holders.length;
-    if (missing <= 0) return [];
+  /** Gives the members that have it since: this one first, where it is among them. */
+  async #spreadOne(name: CheckpointName, among: readonly number[], count: number): Promise<number[]> {
     const { group, store } = this.#options;
     const { nodeId } = group.status();
     const bytes = await this.read(name, false);
-    const given: number[] = [];
-    if (!holders.includes(nodeId)) {
-      await store.write(name, bytes);
-      given.push(nodeId);
-    }
-    for (const { id, url, isReachable } of this.#others()) {
-      if (given.length >= missing) break;
-      if (isReachable && staying.includes(id) && !holders.includes(id) && (await this.#give(url, name, bytes))) given.push(id);
-    }
-    return given;
+    const own = among.includes(nodeId) ? [nodeId] : [];
+    if (own.length > 0) await store.write(name, bytes);
+    return [...own, ...(await this.#giveTo(among, count - own.length, name, bytes))];
   }
 
   #others(): { readonly id: number; readonly url: string; readonly isReachable: boolean }[] {
@@ -198,11 +199,30 @@ export class Checkpoints {
     return peers.filter(({ id, url }) => id !== nodeId && url !== '');
   }
 
-  /** The member that has it too; undefined when this one is alone. @throws CepError `storage_unavailable` when none takes it */
-  async #copy(name: CheckpointName, bytes: Uint8Array): Promise<number | undefined> {
-    if (this.#options.group.status().peers.length === 1) return undefined;
-    for (const { id, url, isReachable } of this.#others()) if (isReachable && (await this.#give(url, name, bytes))) return id;
-    throw new CepError('storage_unavailable', 'no other member of the group takes a copy of the checkpoint', { retryAfterSeconds: 1 });
+  /** The members that have it too. @throws CepError `storage_unavailable` when too few take it */
+  async #copy(name: CheckpointName, bytes: Uint8Array): Promise<number[]> {
+    const status = this.#options.group.status();
+    const voters = votersOf(status);
+    const missing = majorityOf(voters.length) - (voters.includes(status.nodeId) ? 1 : 0);
+    const given = await this.#giveTo(voters, missing, name, bytes);
+    if (given.length >= missing) return given;
+    const found = given.length === 0 ? 'no other member of the group takes' : `of the ${missing} others that have to, ${given.length} take`;
+    throw new CepError('storage_unavailable', `${found} a copy of the checkpoint`, { retryAfterSeconds: 1 });
+  }
+
+  /** To so many others of those named, where as many take it. Each placement begins with another one, so that no member has copies of all. */
+  async #giveTo(among: readonly number[], count: number, name: CheckpointName, bytes: Uint8Array): Promise<number[]> {
+    const others = this.#others().filter(({ id, isReachable }) => isReachable && among.includes(id));
+    const first = placeOf(name.placementId, others.length);
+    const queue = [...others.slice(first), ...others.slice(0, first)];
+    const given: number[] = [];
+    const giveOne = async (): Promise<void> => {
+      for (let peer = queue.shift(); peer !== undefined; peer = queue.shift()) {
+        if (await this.#give(peer.url, name, bytes)) return void given.push(peer.id);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.max(0, count) }, giveOne));
+    return given;
   }
 
   async #give(url: string, name: CheckpointName, bytes: Uint8Array): Promise<boolean> {
@@ -240,15 +260,38 @@ export class Checkpoints {
   }
 }
 
+function votersOf({ peers }: RaftStatus): number[] {
+  return peers.filter(({ role }) => role === 'voter').map(({ id }) => id);
+}
+
+function majorityOf(members: number): number {
+  return members === 0 ? 0 : Math.floor(members / 2) + 1;
+}
+
+/** One of so many places, for each text another one: names that differ in a digit have checksums that differ in a few bits. */
+function placeOf(text: string, places: number): number {
+  const spread = Math.imul(crc32c(Buffer.from(text)), 0x9e3779b1) >>> 0;
+  return Math.floor((spread / 2 ** 32) * places);
+}
+
 function pathOf(url: string, { placementId, epoch, sequence }: CheckpointName): string {
   return `${url.replace(/\/+$/, '')}/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/${sequence}`;
 }
 
+function placementsIn(failures: readonly Unspread[]): string[] {
+  return failures.slice(0, NAMED_MAX).map(({ placementId }) => placementId);
+}
+
 function described(failures: readonly Unspread[]): string {
   const [first] = failures;
-  const named = failures.slice(0, NAMED_MAX).map(({ placementId }) => `'${placementId}'`);
+  const named = placementsIn(failures).map((id) => `'${id}'`);
   const more = failures.length > named.length ? ` and ${failures.length - named.length} more` : '';
   return `the newest checkpoints of ${named.join(', ')}${more}, which cannot be copied: ${first?.reason}`;
+}
+
+/** Part of the message, which workers hand on: whoever looks at the pipeline sees no hint. */
+function whoHad({ locations }: Manifest): string {
+  return `, though it counts: ${locations.join(', ')} had it; docs/operations/disaster-recovery.md says where to look for it, and how the pipeline begins anew`;
 }
 
 function isOf(manifest: Manifest, { epoch, sequence }: CheckpointName): boolean {

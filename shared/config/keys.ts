@@ -413,7 +413,7 @@ export const configKeys = [
   {
     name: 'coordinator.checkpoint_store',
     type: 'string',
-    unset: 'each is on two members of the group',
+    unset: 'each is on a majority of the members of the group',
     example: 's3://fraud-checkpoints/production?region=eu-central-1',
     environment: 'CEP_CHECKPOINT_STORE',
     flag: '--checkpoint-store',

@@ -49,7 +49,17 @@ export const memberSchema = Type.Object({ id: nodeId, url: Type.String(), role: 
 
 export const memberAddedSchema = Type.Object({ id: nodeId, url: Type.String(), role: nodeRole }, strict);
 
-export const memberRemovedSchema = Type.Object({ removed: Type.Literal(true) }, strict);
+export const memberRemovedSchema = Type.Object(
+  {
+    removed: Type.Literal(true),
+    uncopied: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Placements whose newest checkpoint could not be copied to a majority of the members that are left, 100 at most.',
+      }),
+    ),
+  },
+  strict,
+);
 
 export const transferRequestSchema = Type.Object({ to: Type.Optional(nodeId) }, strict);
 

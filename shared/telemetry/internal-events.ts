@@ -142,7 +142,7 @@ export const internalEvents = {
   ),
   CheckpointsNotSpread: event<{ error: string }>(
     'warn',
-    'Checkpoints of pipelines are on fewer than two members after a change of the group',
+    'Checkpoints of pipelines are on fewer than a majority of the members after a change of the group',
   ),
   CheckpointsNotRemoved: event<{ error: string }>('warn', 'Old checkpoints of pipelines not removed; they take room until the next time'),
   PlacementDeployed: event<{ placement: string; worker: string; epoch: number }>('info', 'Pipeline deployed'),

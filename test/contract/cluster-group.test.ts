@@ -341,6 +341,34 @@ describe('a group that loses members', () => {
     await vi.waitFor(async () => expect((await group.ask(1, 'POST', `${members}/4/promote`)).status).toBe(200), wait);
   }, 60_000);
 
+  it('of five members has the checkpoint of a pipeline whose worker is lost with two that had it', async () => {
+    group = await CoordinatorGroup.start(5);
+    const members = '/api/v1/cluster/raft/members';
+    for (const id of [4, 5]) {
+      await group.startMember(id);
+      await group.ask(1, 'POST', members, { body: { id, url: group.url(id) } });
+      await vi.waitFor(async () => expect((await group.ask(1, 'POST', `${members}/${id}/promote`)).status).toBe(200), wait);
+    }
+    const worker = await ModelWorker.start('w1', group.url(1), { key: coordinatorKey, intervalMs: 1_000 });
+    const body = { name: 'five', pipelines: [{ name: 'p', source: 'stream S = Login .emit(user: user)' }] };
+    const id = await vi.waitFor(async () => {
+      const answer = await group.ask(1, 'POST', '/api/v1/cluster/pipeline-groups', { body });
+      if (answer.status !== 201) throw new Error(answer.text); // The worker is not ready yet.
+      return `${answer.body.id}:p:0`;
+    }, wait);
+    await worker.checkpoint(id);
+    const at = `/api/v1/cluster/checkpoints/${encodeURIComponent(id)}`;
+    const { body: written } = await group.ask(1, 'GET', `${at}?consistency=strong`);
+    const holders = (written.locations as string[]).map((name) => Number(name.slice('node-'.length)));
+    await worker.kill();
+    for (const holder of holders.slice(0, 2)) await group.stop(holder);
+    await group.leader();
+    const answers = await Promise.all(
+      [...group.running.keys()].map((left) => group.ask(left, 'GET', `${at}/${written.epoch}/${written.sequence}`)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  }, 90_000);
+
   it('keeps the checkpoint of a pipeline that has nothing to do on two members, while all that had it are replaced', async () => {
     group = await CoordinatorGroup.start(5);
     const members = '/api/v1/cluster/raft/members';

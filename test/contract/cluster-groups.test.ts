@@ -105,6 +105,16 @@ describe('a pipeline group', () => {
     expect(await deploy()).toMatchObject({ status: 409, body: { code: 'name_taken' } });
   });
 
+  it('is refused with a program that imports another one, which says that a group has none', async () => {
+    await start(1);
+    const pipelines = [{ name: 'p', source: `import "limits.vpl"\n${source}` }];
+    const refused = await deploy({ pipelines });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'validation_error' } });
+    expect(refused.body.error).toBe("the program of pipeline 'p' cannot be deployed: the file `limits.vpl` cannot be read");
+    expect(refused.body.hint).toBe('a group takes the text of each program and no files: put what it imports into it');
+    expect((await deploy({ pipelines: [{ name: 'p', source: 'stream S = ' }] })).body).not.toHaveProperty('hint');
+  });
+
   it('is refused with a program that is empty, as by a server', async () => {
     await start(1);
     await coordinator.post('/api/v1/cluster/connectors', { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GroupMember } from '../../coordinator/cluster/group-member.ts';
+import { MemoryMember } from '../../coordinator/cluster/memory-member.ts';
+import { Replica } from '../../coordinator/cluster/replica.ts';
+import type { RaftPeerStatus, RaftStatus } from '../../coordinator/raft/group.ts';
 import { Coordinator, coordinatorKey } from './coordinator.ts';
 import { uniqueName } from './service.ts';
 
@@ -66,7 +70,10 @@ describe('a connector of the cluster', () => {
     const { status, text } = await coordinator.post(path, kafka({ params: { brokers: 'a', sasl_password: secret } }));
     expect([status, text.includes(secret), text.includes('profile')]).toEqual([400, false, true]);
     const sealed = `ENC[AES256-GCM,key:01234567,nonce:${'n'.repeat(16)},data:abc,tag:${'t'.repeat(22)}]`;
-    expect((await coordinator.post(path, kafka({ params: { brokers: 'a', sasl_password: sealed } }))).status).toBe(201);
+    const kept = kafka({ params: { brokers: 'a', sasl_password: sealed } });
+    expect((await coordinator.post(path, kept)).status).toBe(201);
+    // Whoever copies connectors has what is needed to make them again.
+    expect((await coordinator.get(`${path}/${kept.name}`)).body).toMatchObject(kept);
   });
 
   it('keeps parameters whose names mean something to programs', async () => {
@@ -239,6 +246,27 @@ describe('the Raft group of a coordinator on its own', () => {
     expect(await coordinator.post('/api/v1/cluster/raft/members/2/promote')).toMatchObject(refusal);
     expect(await coordinator.request('DELETE', '/api/v1/cluster/raft/members/1')).toMatchObject(refusal);
     expect(await coordinator.post('/api/v1/cluster/raft/transfer')).toMatchObject(refusal);
+  });
+});
+
+describe('a member that has not caught up', () => {
+  it('does not vote yet, which says what shows how far it is', async () => {
+    const replica = new Replica();
+    const learner: RaftPeerStatus = {
+      ...{ id: 4, url: 'http://a:9100', role: 'learner', isReachable: true },
+      ...{ formatMax: undefined, matchIndex: 0, lag: 5_000 },
+    };
+    const member = new (class extends MemoryMember {
+      override status(): RaftStatus {
+        const status = super.status();
+        return { ...status, peers: [...status.peers, learner] };
+      }
+    })({ nodeId: 1, url: 'http://127.0.0.1:1', state: replica });
+    const leader = await Coordinator.start({ group: new GroupMember({ member, replica, clock: () => 0 }), isGroup: true });
+    const { status, body } = await leader.post('/api/v1/cluster/raft/members/4/promote');
+    await leader.close();
+    expect([status, body.code, body.error]).toEqual([409, 'member_conflict', 'member 4 has not caught up: it is 5000 entries behind']);
+    expect(body.hint).toBe('it may vote once it is at most 1000 entries behind: cep raft status shows how far it is');
   });
 });
 

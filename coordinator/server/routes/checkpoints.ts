@@ -31,7 +31,7 @@ export function checkpointRoutes(requests: ClusterRequests, checkpoints: Checkpo
       method: 'PUT',
       path: checkpointPath,
       operation: 'putCheckpoint',
-      summary: 'Keep the bytes of a checkpoint, here and with one more member; it counts once it is committed',
+      summary: 'Keep the bytes of a checkpoint, here and with a majority of the members; it counts once it is committed',
       tag,
       access: 'key',
       isProbe: true,

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
+import type { Code } from '../../../shared/language/diagnostics/codes.ts';
 import {
   type groupChangeSchema as changeSchema,
   groupChangeSchema,
@@ -23,6 +24,7 @@ const groupsPath = `${clusterPath}/pipeline-groups`;
 export const groupPath = `${groupsPath}/{id}` as const;
 /** How long an answer waits until the workers have done it. */
 const WAIT_MS_MAX = 20_000;
+const UNREADABLE_IMPORT: Code = 'E097';
 const changeErrors = [
   'validation_error',
   'quota_exceeded',
@@ -227,8 +229,10 @@ async function requireValid(
   if (first === undefined) return;
   const found = first.diagnostics.find(({ severity }) => severity === 'error')?.message;
   const problem = found ?? (first.isEmpty ? 'it is empty' : 'it cannot work');
+  const isImporting = wrong.some(({ diagnostics }) => diagnostics.some(({ code }) => code === UNREADABLE_IMPORT));
   throw new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
     details: { pipelines: wrong.map(({ name, diagnostics }) => ({ name, diagnostics })) },
+    ...(isImporting ? { hint: 'a group takes the text of each program and no files: put what it imports into it' } : {}),
   });
 }
 

@@ -165,8 +165,8 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
             else await checkpoints.spreadIfPossible(id);
             await group.changeMembership({ kind: 'remove', id });
             await group.propose({ type: 'RemoveMember', payload: { id } }, undefined);
-            await checkpoints.spreadIfPossible();
-            return new Answer(200, { removed: true });
+            const uncopied = await checkpoints.spreadIfPossible();
+            return new Answer(200, { removed: true, ...(uncopied.length > 0 ? { uncopied } : {}) });
           },
           { answerMsMax: COPYING_MS_MAX },
         );
@@ -218,7 +218,7 @@ function requireCaughtUp({ id, url, role, lag, isReachable }: RaftPeerStatus): v
   if (lag !== undefined && lag <= PROMOTION_LAG_MAX) return;
   const found = lag === undefined ? 'it is not known how far it is' : `it is ${lag} entries behind`;
   throw new CepError('member_conflict', `member ${id} has not caught up: ${found}`, {
-    hint: `it may vote once it is at most ${PROMOTION_LAG_MAX} entries behind; see GET /api/v1/cluster/raft/status`,
+    hint: `it may vote once it is at most ${PROMOTION_LAG_MAX} entries behind: cep raft status shows how far it is`,
   });
 }
 

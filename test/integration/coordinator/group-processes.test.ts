@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { cp, rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePortPairs } from '../../contract/coordinator.ts';
 import { type Answer, ask } from '../../contract/declared-answer.ts';
 import { CepProcess } from '../cli/cep-process.ts';
@@ -72,9 +72,14 @@ class Processes {
     for (const process of this.#running.values()) process.kill('SIGKILL');
   }
 
+  /** Of those that run. */
+  ids(): number[] {
+    return [...this.#running.keys()];
+  }
+
   /** Of one that runs. */
   any(): number {
-    const ids = [...this.#running.keys()];
+    const ids = this.ids();
     return ids[Math.floor(Math.random() * ids.length)] as number;
   }
 
@@ -230,6 +235,82 @@ describe('three coordinators', () => {
     const answer = await group.ask(leader, 'POST', connectors, { body: console('without_it') });
     expect(answer.status).toBe(201);
   }, 90_000);
+});
+
+describe('copies of the directories of three coordinators', () => {
+  let group: Processes;
+
+  afterEach(() => group.killAll());
+
+  const copyOf = (id: number): string => `${group.dataDir(id)}-copy`;
+  const copy = (id: number): Promise<void> => cp(group.dataDir(id), copyOf(id), { recursive: true });
+  const putBack = async (id: number): Promise<void> => {
+    await rm(group.dataDir(id), { recursive: true, force: true });
+    await cp(copyOf(id), group.dataDir(id), { recursive: true });
+  };
+  const namesAt = async (id: number): Promise<string[]> => {
+    const { body } = await group.ask(id, 'GET', `${connectors}?consistency=strong&limit=1000`);
+    return (body as { name: string }[]).map(({ name }) => name);
+  };
+
+  it('hold everything that was answered when all are stopped, and any two of them do', async () => {
+    group = await Processes.start(`stopped-${randomUUID()}`);
+    const answered: string[] = [];
+    let isStopping = false;
+    const writers = [1, 2, 3].map(async (writer) => {
+      for (let number = 0; !isStopping; number++) {
+        const name = `c_${writer}_${number}`;
+        const answer = await group.ask(writer, 'POST', connectors, { body: console(name) }).catch(() => undefined);
+        if (answer?.status === 201) answered.push(name);
+      }
+    });
+    await vi.waitFor(() => expect(answered.length).toBeGreaterThan(20), wait);
+    const ended = Promise.all([1, 2, 3].map((id) => group.end(id, 'SIGTERM')));
+    expect(await ended).toEqual([0, 0, 0]);
+    isStopping = true;
+    await Promise.all(writers);
+    await Promise.all([1, 2, 3].map(copy));
+    for (const id of [1, 2, 3]) group.start(id);
+    await group.leader();
+    await group.persist('POST', connectors, console('since'));
+    for (const lost of [1, 2, 3]) {
+      const left = [1, 2, 3].filter((id) => id !== lost);
+      await Promise.all(group.ids().map((id) => group.end(id, 'SIGKILL')));
+      for (const id of left) {
+        await putBack(id);
+        group.start(id);
+      }
+      const names = await namesAt(await group.leader());
+      expect(names).toEqual(expect.arrayContaining(answered));
+      expect(names).not.toContain('since');
+    }
+  }, 120_000);
+
+  it('of different moments end the process that finds it, which says so; the last ones of a majority alone go on', async () => {
+    group = await Processes.start(`moments-${randomUUID()}`);
+    for (const id of [1, 2, 3]) {
+      await group.end(id, 'SIGTERM');
+      await copy(id);
+      for (const number of [1, 2, 3]) await group.persist('POST', connectors, console(`without_${id}_${number}`));
+      group.start(id);
+      await group.leader();
+      expect(await namesAt(id)).toContain(`without_${id}_3`);
+    }
+    await Promise.all([1, 2, 3].map((id) => group.end(id, 'SIGKILL')));
+    await Promise.all([1, 2, 3].map(putBack));
+    const older = [1, 2].map((id) => group.start(id));
+    await group.leader();
+    const { code, stderr } = await Promise.race([...older, group.start(3)].map(({ ended }) => ended));
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/Coordinator failed.*copies of different moments.*docs\/operations\/disaster-recovery\.md/);
+    await Promise.all([1, 2, 3].map((id) => group.end(id, 'SIGKILL')));
+    for (const id of [2, 3]) {
+      await putBack(id);
+      group.start(id);
+    }
+    expect(await group.leader()).toBe(3);
+    expect(await namesAt(2)).toEqual([1, 2].flatMap((id) => [1, 2, 3].map((number) => `without_${id}_${number}`)));
+  }, 120_000);
 });
 
 describe('a coordinator on its own', () => {

@@ -7,6 +7,7 @@ import type { Command } from '../../../../coordinator/state/commands.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { Coordinator, coordinatorKey } from '../../../contract/coordinator.ts';
 import { ask } from '../../../contract/declared-answer.ts';
+import { cep } from '../../../unit/cli/cep.ts';
 
 const bytes = new TextEncoder().encode('state');
 const closedUrl = 'http://127.0.0.1:9';
@@ -96,4 +97,94 @@ it('a member that alone has checkpoints is not removed before they are copied, a
   for (const name of ['first', 'last']) await askMember('PUT', others[0], paths[name]);
   expect(await asked.request('DELETE', '/api/v1/cluster/raft/members/2')).toMatchObject({ status: 200 });
   expect(await askMember('GET', others[1], paths.first)).toMatchObject({ status: 200, text: 'state' });
+});
+
+/** Puts one at the member that is asked, as a worker does, and gives the members that have it then. */
+async function put(placementId: string): Promise<number[]> {
+  const url = `${asked.url}/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/1/1`;
+  const headers = { 'content-type': 'application/octet-stream' };
+  const { status, body } = await ask({ method: 'PUT', url, key: coordinatorKey, headers, body: bytes });
+  return status === 201 ? body.locations.map((one: string) => Number(one.slice('node-'.length))) : [];
+}
+
+/** Two more, so that there are five members. */
+async function five(): Promise<void> {
+  others = [...others, await Coordinator.start(), await Coordinator.start()];
+  leader.others = others.map(({ url }, at) => peer(at + 2, url));
+}
+
+it('whichever two of five members are lost, one that is left has the checkpoint', async () => {
+  await five();
+  const said = await put('g:p:0');
+  const path = `/api/v1/cluster/checkpoints/${encodeURIComponent('g:p:0')}/1/1`;
+  const answers = await Promise.all([asked, ...others].map((member) => askMember('GET', member, path)));
+  const holders = [1, 2, 3, 4, 5].filter((_, at) => answers[at]?.status === 200);
+  expect(holders).toEqual([...said].sort());
+  expect(holders).toHaveLength(3);
+});
+
+it('a majority that is left takes checkpoints, and fewer take none', async () => {
+  await five();
+  leader.others = leader.others.map((one) => (one.id === 3 ? { ...one, isReachable: false } : one.id === 5 ? peer(5) : one));
+  expect((await put('g:p:0')).sort()).toEqual([1, 2, 4]);
+  leader.others = leader.others.map((one) => (one.id === 2 ? { ...one, isReachable: false } : one));
+  expect(await put('g:p:1')).toEqual([]);
+  leader.others = [peer(2, others[0]?.url), { ...peer(3), isReachable: false }];
+  expect(await put('g:p:2')).toEqual([1, 2]);
+  leader.others = [];
+  expect(await put('g:p:3')).toEqual([1]);
+});
+
+it('a member that does not vote counts for nobody', async () => {
+  leader.others = [{ ...peer(2, others[0]?.url), role: 'learner' }, peer(3, others[1]?.url), { ...peer(4), isReachable: false }];
+  expect(await put('g:p:0')).toEqual([1, 3]);
+});
+
+it('placements begin with different members, so that not the same ones have all copies', async () => {
+  await five();
+  const holders = await Promise.all(Array.from({ length: 20 }, (_, at) => put(`g:p:${at}`)));
+  expect([...new Set(holders.flat())].sort()).toEqual([1, 2, 3, 4, 5]);
+  expect((await put('g:p:0')).sort()).toEqual(holders[0]?.sort());
+});
+
+it('what fewer members have than a majority of five is copied to the others when one goes', async () => {
+  await five();
+  const paths = await withCheckpoints({ kept: [1, 2] });
+  for (const member of [asked, others[0]]) await askMember('PUT', member, paths.kept);
+  expect(await asked.request('DELETE', '/api/v1/cluster/raft/members/2')).toMatchObject({ status: 200 });
+  const answers = await Promise.all([asked, ...others.slice(1)].map((member) => askMember('GET', member, paths.kept)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+});
+
+it('whoever removes members is told of checkpoints that are left on too few', async () => {
+  await five();
+  await withCheckpoints({ quiet: [2, 5] });
+  const lost = (one: RaftPeerStatus): RaftPeerStatus => ([2, 5].includes(one.id) ? { ...one, isReachable: false } : one);
+  leader.others = leader.others.map(lost);
+  const remove = (id: string) => cep(['raft', 'remove', id, '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  for (const id of ['2', '5']) {
+    const { exitCode, stdout, stderr } = await remove(id);
+    expect([exitCode, stdout]).toEqual([0, `Removed member ${id}\n`]);
+    expect(stderr).toMatch(/warning: the newest checkpoints of g_\w+:quiet:0 are on too few of the members that are left/);
+  }
+});
+
+it('whoever removes a member of which everything is copied is warned of nothing', async () => {
+  await five();
+  const paths = await withCheckpoints({ kept: [1, 2] });
+  await askMember('PUT', asked, paths.kept);
+  const { exitCode, stderr } = await cep(['raft', 'remove', '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  expect([exitCode, stderr]).toEqual([0, '']);
+});
+
+it('a checkpoint that counts and that nobody has is named with those that had it, and with what to do', async () => {
+  const { gone = '' } = await withCheckpoints({ gone: [2, 3] });
+  leader.others = leader.others.slice(0, 2);
+  const { status, body } = await asked.request('GET', gone);
+  expect([status, body.code]).toEqual([404, 'checkpoint_not_found']);
+  expect(body.error).toMatch(
+    /^no member has checkpoint 1 of placement .*: node-2, node-3 had it; docs\/operations\/disaster-recovery\.md /,
+  );
+  const unknown = await asked.request('GET', gone.replace(/1$/, '2'));
+  expect(unknown.body.error).toMatch(/^no member has checkpoint 2 of placement '.*' under epoch \d+$/);
 });

@@ -167,6 +167,16 @@ describe('commands for a cluster', () => {
     expect((await run('groups', 'deploy', program)).stderr).toContain('holds no group');
   });
 
+  it('say how a group is changed that is there already', async () => {
+    server.on(`POST ${cluster}/pipeline-groups`, refusal(409, 'name_taken', "there is a pipeline group 'fraud' already"));
+    const { exitCode, stderr } = await run('groups', 'deploy', folder.write('taken.json', '{"name": "fraud", "pipelines": []}'));
+    expect([exitCode, stderr]).toEqual([
+      4,
+      "error: there is a pipeline group 'fraud' already\n" +
+        "  hint: change that group with 'cep groups deploy FILE --update', or choose another name in FILE\n",
+    ]);
+  });
+
   it('name the nearest group where there is none of that name', async () => {
     const { exitCode, stderr } = await run('groups', 'delete', 'fruad');
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining("did you mean 'fraud'?")]);

@@ -181,6 +181,12 @@ describe('cep tenants and cep tenant', () => {
     const body = { name: 'acme', plan: 'pro', quota: { max_pipelines: 3, max_state_bytes: 0 } };
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(body);
     expect(await server.cep(['tenant', 'create', 'acme', '--max-pipelines', 'many'])).toMatchObject({ exitCode: 1 });
+    server.on('POST /api/v1/tenants', {
+      ...{ status: 409, json: { error: "there is a tenant 'acme' already", code: 'name_taken', hint: 'choose another name' } },
+    });
+    expect((await server.cep(['tenant', 'create', 'acme'])).stderr).toBe(
+      "error: there is a tenant 'acme' already\n  hint: choose another name\n",
+    );
   });
 
   it('are removed by name or id; the message about one that is not there names the nearest', async () => {
