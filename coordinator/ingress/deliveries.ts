@@ -60,7 +60,7 @@ const CHECKPOINT_PAUSE_MS_MIN = 250;
 const CHECKPOINT_MS_QUICK = 500;
 
 /** What of the group takes pipelines away. */
-const takesPipelines: ReadonlySet<string> = new Set(['GroupUpdated', 'GroupDeleted']);
+const takesPipelines: ReadonlySet<string> = new Set(['GroupUpdated', 'GroupDeleted', 'PlacementRemoved']);
 
 /** The last checkpoint that a log waited for. */
 interface Relief {
@@ -125,7 +125,8 @@ export class Deliveries {
     group.onStatus(() => {
       if (group.status().role !== 'leader') this.#stop();
     });
-    group.onChange((_, events) => {
+    group.onChange((state, events) => {
+      for (const { type, id } of events) if (type === 'CheckpointCommitted' && isLeaving(state, id)) this.#settleCheckpointed(id);
       if (events.length === 0 || events.some(({ type }) => takesPipelines.has(type))) this.#forgetRemoved(events.length === 0);
     });
   }
@@ -134,7 +135,7 @@ export class Deliveries {
   isOpen(placementId: string): boolean {
     const { state } = this.#group;
     const placement = state.placements.get(placementId);
-    return placement !== undefined && this.#target(state, placement) !== undefined;
+    return placement !== undefined && placement.leavingVersion === undefined && this.#target(state, placement) !== undefined;
   }
 
   /**
@@ -382,6 +383,13 @@ export class Deliveries {
     }
   }
 
+  /** It may be removed before the next look. */
+  #settleCheckpointed(id: string): void {
+    const first = this.#group.state.ingressLogs.get(id)?.first ?? 0;
+    const waiting = Array.from(this.#waiters.values(), ([waiter]) => waiter).filter((waiter) => waiter?.placementId === id);
+    for (const waiter of waiting) if (waiter && waiter.sequence < first) this.#settle(id, workedThrough(waiter.sequence));
+  }
+
   /** Whoever leads now has the logs, and is asked by those who wait here. */
   #stop(): void {
     for (const waiters of this.#waiters.values()) {
@@ -400,6 +408,11 @@ export class Deliveries {
 /** A batch of which no more is known. */
 function workedThrough(sequence: number): BatchResult {
   return { sequence, is_repeat: true, errors: [], outputs: '[]', outputsOmitted: 0, workerId: undefined };
+}
+
+function isLeaving({ placements, groups }: ClusterState, id: string): boolean {
+  const placement = placements.get(id);
+  return placement !== undefined && (placement.leavingVersion !== undefined || groups.get(placement.groupId)?.isDraining === true);
 }
 
 function removed(placementId: string): CepError {

@@ -86,10 +86,8 @@ export class Injection {
     }
     this.#waiting++;
     try {
-      // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
-      const { portions, problems, eventCount } = divided(group, given);
-      await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
-      const { places, refusal } = await this.#append(group.id, portions, id);
+      const { division, places, refusal } = await this.#enter(group, given, id);
+      const { portions, problems, eventCount } = division;
       const results = await Promise.all(
         places.map(({ placementId, sequence }) =>
           this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX).catch(unlessRefused),
@@ -101,12 +99,38 @@ export class Injection {
     }
   }
 
+  /** Into the log, for the placements that the group has by then: divided before a change of it they may be meant for one that is gone. */
+  async #enter(group: Group, given: InjectedEvents, id: RequestId): Promise<Entered> {
+    const entered = async (now: Group): Promise<Entered> => {
+      // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
+      const division = divided(now, given);
+      await Promise.all([...new Set(division.portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
+      return { division, ...(await this.#append(now.id, division.portions, id)) };
+    };
+    for (let known = group; ; ) {
+      try {
+        return await entered(known);
+      } catch (error) {
+        const now = this.#options.group.state.groups.get(group.id);
+        const isGone = error instanceof CepError && error.code === 'pipeline_not_found';
+        if (!isGone || now === undefined || now.version === known.version) throw error;
+        known = now;
+      }
+    }
+  }
+
   /** Resolves when a worker has the placement. */
   async #opened(placementId: string): Promise<void> {
     const { group, controller, deliveries } = this.#options;
-    const isSettled = (): boolean => deliveries.isOpen(placementId) || group.state.placements.get(placementId)?.status === 'failed';
+    const isGone = (): boolean => {
+      const placement = group.state.placements.get(placementId);
+      return placement === undefined || placement.leavingVersion !== undefined;
+    };
+    const isSettled = (): boolean =>
+      isGone() || deliveries.isOpen(placementId) || group.state.placements.get(placementId)?.status === 'failed';
     await controller.untilLook(isSettled, MOVING_MS_MAX);
     if (deliveries.isOpen(placementId)) return;
+    if (isGone()) throw new CepError('pipeline_not_found', `the cluster has no placement '${placementId}' any more`);
     const placement = group.state.placements.get(placementId);
     if (placement?.status === 'failed') {
       throw new CepError(
@@ -164,6 +188,10 @@ export class Injection {
       return { placementId, receivedAtMs, events: list ?? `[${events.join(',')}]`, eventCount: count };
     });
   }
+}
+
+interface Entered extends Appended {
+  readonly division: Divided;
 }
 
 interface Appended {

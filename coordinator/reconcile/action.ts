@@ -7,7 +7,16 @@ export type Action = { readonly key: string } & (
   | { readonly kind: 'put'; readonly worker: Worker; readonly placement: Placement }
   /** Has the target of a migration ready, while the source runs. */
   | { readonly kind: 'prepare'; readonly worker: Worker; readonly placement: Placement; readonly migrationId: string }
-  | { readonly kind: 'delete'; readonly worker: Worker; readonly placementId: string; readonly epoch: LogIndex }
+  /** `isForGood`: nobody goes on with it. */
+  | {
+      readonly kind: 'delete';
+      readonly worker: Worker;
+      readonly placementId: string;
+      readonly epoch: LogIndex;
+      readonly isForGood: boolean;
+    }
+  /** Ends a placement for good, once it has done what it was given. */
+  | { readonly kind: 'leave'; readonly worker: Worker; readonly placement: Placement }
   | { readonly kind: 'close'; readonly worker: Worker; readonly placement: Placement; readonly migrationId: string }
   | { readonly kind: 'reopen'; readonly worker: Worker; readonly placement: Placement }
   /** Has a process that may still run a placement stop it, or shows that it is not there. */

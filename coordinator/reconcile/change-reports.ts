@@ -1,7 +1,7 @@
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import type { WorkerLeases } from '../liveness/worker-leases.ts';
-import type { ClusterState } from '../state/cluster-state.ts';
+import { type ClusterState, ingressKey } from '../state/cluster-state.ts';
 import type { ClusterEvent } from '../state/commands/outcome.ts';
 import { placementsOn } from '../state/queries.ts';
 
@@ -54,7 +54,12 @@ export class ChangeReports {
     PlacementReleased: (change) => this.#released(change),
     PlacementAssigned: (change) => this.#assigned(change),
     PlacementReported: (change) => this.#said(change),
-    GroupDeleted: ({ after }) => this.#forget(after),
+    GroupUpdated: (change) => this.#sayGivenUp(change),
+    PlacementRemoved: (change) => this.#sayGivenUp(change),
+    GroupDeleted: (change) => {
+      this.#sayGivenUp(change);
+      this.#forget(change.after);
+    },
     MigrationStarted: (change) => this.#migrationStarted(change),
     MigrationEnded: (change) => this.#migrationEnded(change),
   };
@@ -89,6 +94,17 @@ export class ChangeReports {
     const isNew = placement?.status === 'running' && before.placements.get(id)?.status === 'assigned';
     if (!isNew || placement.workerId === undefined) return;
     this.#options.telemetry.report('PlacementDeployed', { placement: id, worker: placement.workerId, epoch: placement.epoch });
+  }
+
+  /** Events that were accepted for a placement that is gone, and that no checkpoint has. */
+  #sayGivenUp({ before, after }: Change): void {
+    if (before.ingressLogs === after.ingressLogs) return;
+    for (const { placementId: placement, first, last } of before.ingressLogs.values()) {
+      if (first > last || after.ingressLogs.has(placement)) continue;
+      let events = 0;
+      for (const { eventCount } of before.ingress.between(ingressKey(placement, first), ingressKey(placement, last))) events += eventCount;
+      this.#options.telemetry.report('InjectedEventsGivenUp', { placement, events });
+    }
   }
 
   #forget({ placements }: ClusterState): void {

@@ -44,46 +44,82 @@ function revisionOf(wanted: Wanted): string {
   return `${text.length.toString(36)}-${crc32c(Buffer.from(text)).toString(36)}`;
 }
 
-function wantedOf(state: ClusterState, { groupId, pipeline: name, replica }: Placement): Wanted | undefined {
+function wantedOf(state: ClusterState, { groupId, pipeline: name, replica, leavingVersion }: Placement): Wanted | undefined {
   const group = state.groups.get(groupId);
-  const pipeline = group?.pipelines.find((one) => one.name === name);
-  if (group === undefined || pipeline === undefined) return undefined;
+  const content = group && contentOf(group, leavingVersion);
+  const pipeline = content?.pipelines.find((one) => one.name === name);
+  if (group === undefined || content === undefined || pipeline === undefined) return undefined;
   const { source, replicas, partitionKey } = pipeline;
   return {
     ...{ group: group.name, group_id: group.id, pipeline: name, replica, replicas },
     ...(partitionKey === undefined ? {} : { partition_key: partitionKey }),
-    ...{ source, routes: routesFrom(state, group, name) },
+    ...{ source, routes: [...routesFrom(state, group, { from: name, content }), ...waysToLeaving(state, group, name)] },
   };
 }
 
-/** The placements that routes lead to from a pipeline, each with its worker. */
+/** What of a group, as it is or was, placements run by. */
+type Content = Pick<Group, 'pipelines' | 'routes'>;
+
+/** `leavingVersion`: of a placement. */
+export function contentOf(group: Group, leavingVersion: number | undefined): Content | undefined {
+  return leavingVersion === undefined ? group : group.former?.find(({ version }) => version === leavingVersion);
+}
+
+interface Origin {
+  readonly from: string;
+  readonly content: Content;
+}
+
+/** Each route from a pipeline with the one that it leads to, which is what the group has now, where it has it. */
+function receiversOf(group: Group, { from, content }: Origin) {
+  return content.routes.flatMap((route) => {
+    const isNamed = ({ name }: GroupPipeline): boolean => name === route.toPipeline;
+    const to = route.fromPipeline === from ? (group.pipelines.find(isNamed) ?? content.pipelines.find(isNamed)) : undefined;
+    return to === undefined ? [] : [{ route, to }];
+  });
+}
+
+/** Placements that leave, to which a pipeline may still have something to send. */
+function leavingReceivers({ placements }: Pick<ClusterState, 'placements'>, group: Group, from: string): readonly Placement[] {
+  return (group.former ?? []).flatMap((content) =>
+    content.routes.flatMap(({ fromPipeline, toPipeline }) => {
+      const to = fromPipeline === from ? content.pipelines.find(({ name }) => name === toPipeline) : undefined;
+      const all = Array.from({ length: to?.replicas ?? 0 }, (_, replica) => placements.get(placementId(group.id, toPipeline, replica)));
+      return all.filter((one): one is Placement => one?.leavingVersion === content.version);
+    }),
+  );
+}
+
+/** The placements that routes lead to from a pipeline, each with its worker. `content`: by which the pipeline runs. */
 export function routeTargets(
-  { placements, workers }: ClusterState,
+  { placements, workers }: Pick<ClusterState, 'placements' | 'workers'>,
   group: Group,
-  from: string,
+  { from, content }: Origin,
 ): readonly (Placement | Worker | undefined)[] {
-  return group.routes.flatMap(({ fromPipeline, toPipeline }) => {
-    const to = fromPipeline === from ? group.pipelines.find(({ name }) => name === toPipeline) : undefined;
-    return Array.from({ length: to?.replicas ?? 0 }, (_, replica) => placements.get(placementId(group.id, toPipeline, replica))).flatMap(
-      (placement) => [placement, placement?.workerId === undefined ? undefined : workers.get(placement.workerId)],
-    );
-  });
+  const present = receiversOf(group, { from, content }).flatMap(({ to }) =>
+    Array.from({ length: to.replicas }, (_, replica) => placements.get(placementId(group.id, to.name, replica))),
+  );
+  return [...present, ...leavingReceivers({ placements }, group, from)].flatMap((placement) => [
+    placement,
+    placement?.workerId === undefined ? undefined : workers.get(placement.workerId),
+  ]);
 }
 
-function routesFrom(state: ClusterState, group: Group, from: string): PlacementRequest['routes'] {
-  return group.routes.flatMap(({ fromPipeline, toPipeline, eventTypes }) => {
-    const to = fromPipeline === from ? group.pipelines.find(({ name }) => name === toPipeline) : undefined;
-    if (to === undefined) return [];
+function routesFrom(state: ClusterState, group: Group, origin: Origin): PlacementRequest['routes'] {
+  return receiversOf(group, origin).map(({ route: { eventTypes }, to }) => {
     const key = to.replicas > 1 && to.partitionKey !== undefined ? { partition_key: to.partitionKey } : {};
-    return [{ event_types: [...eventTypes], ...key, targets: targetsOf(state, group, to) }];
+    const ids = Array.from({ length: to.replicas }, (_, replica) => [placementId(group.id, to.name, replica), replica] as const);
+    return { event_types: [...eventTypes], ...key, targets: ids.map(([id, replica]) => targetOf(state, id, replica)) };
   });
 }
 
-function targetsOf({ placements, workers }: ClusterState, group: Group, { name, replicas }: GroupPipeline) {
-  return Array.from({ length: replicas }, (_, replica) => {
-    const id = placementId(group.id, name, replica);
-    const placement = placements.get(id);
-    const address = placement?.workerId === undefined ? undefined : workers.get(placement.workerId)?.address;
-    return { placement_id: id, replica, ...(address === undefined ? {} : { address }), epoch: placement?.epoch ?? 0 };
-  });
+/** Ways on which nothing new goes: what waits there already is sent while its receiver is there. */
+function waysToLeaving(state: ClusterState, group: Group, from: string): PlacementRequest['routes'] {
+  return leavingReceivers(state, group, from).map(({ id, replica }) => ({ event_types: [], targets: [targetOf(state, id, replica)] }));
+}
+
+function targetOf({ placements, workers }: ClusterState, id: string, replica: number) {
+  const placement = placements.get(id);
+  const address = placement?.workerId === undefined ? undefined : workers.get(placement.workerId)?.address;
+  return { placement_id: id, replica, ...(address === undefined ? {} : { address }), epoch: placement?.epoch ?? 0 };
 }

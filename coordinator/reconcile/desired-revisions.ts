@@ -1,5 +1,5 @@
 import type { ClusterState, Group, Placement } from '../state/cluster-state.ts';
-import { desiredRevision, routeTargets } from './desired-placement.ts';
+import { contentOf, desiredRevision, routeTargets } from './desired-placement.ts';
 
 interface Known {
   readonly targets: ReturnType<typeof routeTargets>;
@@ -16,10 +16,11 @@ export class DesiredRevisions {
 
   of(state: ClusterState, placement: Placement): string {
     const group = state.groups.get(placement.groupId);
-    if (group === undefined) return desiredRevision(state, placement);
+    const content = group && contentOf(group, placement.leavingVersion);
+    if (group === undefined || content === undefined) return desiredRevision(state, placement);
     const ofGroup = this.#known.get(group) ?? new Map<string, Known>();
     this.#known.set(group, ofGroup);
-    const targets = routeTargets(state, group, placement.pipeline);
+    const targets = routeTargets(state, group, { from: placement.pipeline, content });
     const known = ofGroup.get(placement.id);
     if (known?.targets.length === targets.length && known.targets.every((one, at) => one === targets[at])) return known.revision;
     const revision = desiredRevision(state, placement);

@@ -3,7 +3,7 @@ import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import type { WorkerLeases } from '../liveness/worker-leases.ts';
 import { RaftRefusal } from '../raft/group.ts';
-import type { Worker } from '../state/cluster-state.ts';
+import type { Placement, Worker } from '../state/cluster-state.ts';
 import { ipAddressIn } from '../workers-client/ip-address-in.ts';
 import { type HeldPlacement, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 import type { Action } from './action.ts';
@@ -11,11 +11,11 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation } from './state-format.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, knowsLeaving } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
-  readonly client: Pick<WorkerClient, 'put' | 'prepare' | 'delete' | 'close' | 'reopen'>;
+  readonly client: Pick<WorkerClient, 'put' | 'prepare' | 'delete' | 'close' | 'reopen' | 'checkpoint'>;
   readonly observations: Observations;
   readonly leases: WorkerLeases;
   readonly backoff: Backoff;
@@ -30,6 +30,12 @@ const callTimes: BackoffTimes = { firstMs: 250, mostMs: 5_000 };
 const unheardTimes: BackoffTimes = { firstMs: 1_000, mostMs: 1_000 };
 /** What cannot start where it is may need somebody to mend something. */
 const retryTimes: BackoffTimes = { firstMs: 5_000, mostMs: 300_000 };
+/** What leaves waits for its events to be handed over. */
+const leaveTimes: BackoffTimes = { firstMs: 250, mostMs: 2_000 };
+/** What its sinks and receivers have not taken by then becomes dead letters. */
+const LEAVE_FLUSH_MS = 60_000;
+/** The same where the whole group goes: somebody waits for that. */
+const GROUP_FLUSH_MS = 5_000;
 /** Whoever drains a worker waits for 20 s, and the next target may take it. */
 const migrateTimes: BackoffTimes = { firstMs: 2_000, mostMs: 5_000 };
 const UNKNOWN_OUTCOME_RETRY_MS = 100;
@@ -57,6 +63,8 @@ export class Executor {
         return await this.#close(action);
       case 'reopen':
         return await this.#reopen(action);
+      case 'leave':
+        return await this.#leave(action, isLeading);
       default:
         return await this.#stop(action, isLeading);
     }
@@ -119,13 +127,18 @@ export class Executor {
     }
   }
 
-  async #close({ worker, placement, migrationId }: Action & { readonly kind: 'close' }): Promise<void> {
-    const { group, client, observations, preparations } = this.#options;
-    const { id: placementId, epoch } = placement;
+  /** In which a last checkpoint may be written; undefined for a worker that does not say that it knows formats. */
+  #lastFormat(worker: Worker): number | undefined {
+    const { group, observations } = this.#options;
     const isTold = observations.of(worker)?.heartbeat.state_format !== undefined;
-    const format = isTold ? (agreedStateFormat(group.state, observations) ?? FIRST_STATE_FORMAT) : undefined;
+    return isTold ? (agreedStateFormat(group.state, observations) ?? FIRST_STATE_FORMAT) : undefined;
+  }
+
+  async #close({ worker, placement, migrationId }: Action & { readonly kind: 'close' }): Promise<void> {
+    const { client, preparations } = this.#options;
+    const { id: placementId, epoch } = placement;
     await this.#ask({ worker, placementId, what: 'close', epoch }, async (at) => {
-      const held = await client.close(at, epoch, format);
+      const held = await client.close(at, epoch, { stateFormat: this.#lastFormat(worker) });
       if (held.epoch === epoch && held.status === 'closed') preparations.closed(migrationId);
       return held;
     });
@@ -155,10 +168,54 @@ export class Executor {
     }
   }
 
-  async #delete({ key, worker, placementId, epoch }: Action & { readonly kind: 'delete' }): Promise<void> {
+  /**
+   * Its events are handed over first, and a checkpoint has them: nobody goes on with it. What the group has agreed on without its end is
+   * done anew by whoever leads next.
+   */
+  async #leave({ worker, placement }: Action & { readonly kind: 'leave' }, isLeading: () => boolean): Promise<void> {
+    const { client, observations, backoff } = this.#options;
+    const { id: placementId, epoch, leavingVersion } = placement;
+    try {
+      const at = { address: worker.address, placementId };
+      if (this.#isOwed(placementId)) observations.told(worker, placementId, await client.checkpoint(at, epoch));
+      const isDone = !this.#isOwed(placementId) && (await this.#parted(worker, placement));
+      if (!isDone) return void backoff.failed(`leave ${placementId}`, leaveTimes);
+      backoff.succeeded(`leave ${placementId}`);
+    } catch (error) {
+      backoff.failed(`leave ${placementId}`, leaveTimes);
+      this.#report(worker, placementId, 'leave', error);
+      return;
+    }
+    if (leavingVersion === undefined) return;
+    const command = { type: 'RemovePlacement', payload: { id: placementId, epoch } } as const;
+    await this.#propose({ key: '', kind: 'propose', command }, isLeading);
+  }
+
+  /** There are events of it that no checkpoint has. */
+  #isOwed(placementId: string): boolean {
+    const log = this.#options.group.state.ingressLogs.get(placementId);
+    return log !== undefined && log.first <= log.last;
+  }
+
+  /** Whether nothing is to be done for it any more. Where the whole group goes its worker forgets it at once. */
+  async #parted(worker: Worker, { id: placementId, epoch, leavingVersion }: Placement): Promise<boolean> {
+    const { client, observations } = this.#options;
+    const at = { address: worker.address, placementId };
+    const isAble = knowsLeaving(observations, worker);
+    if (leavingVersion === undefined) {
+      await client.delete(at, epoch, isAble ? GROUP_FLUSH_MS : undefined);
+      observations.gone(worker, placementId);
+      return true;
+    }
+    const held = await client.close(at, epoch, { stateFormat: this.#lastFormat(worker), ...(isAble && { flushMs: LEAVE_FLUSH_MS }) });
+    observations.told(worker, placementId, held);
+    return held.epoch === epoch && held.status === 'closed';
+  }
+
+  async #delete({ key, worker, placementId, epoch, isForGood }: Action & { readonly kind: 'delete' }): Promise<void> {
     const { client, observations, backoff } = this.#options;
     try {
-      await client.delete({ address: worker.address, placementId }, epoch);
+      await client.delete({ address: worker.address, placementId }, epoch, isForGood && knowsLeaving(observations, worker) ? 0 : undefined);
       observations.gone(worker, placementId);
       backoff.succeeded(key);
     } catch (error) {

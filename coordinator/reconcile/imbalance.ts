@@ -26,14 +26,14 @@ export function imbalance({ state, isOver }: Pick<View, 'state' | 'isOver'>): re
     loads.set(id, { id, load: 0, room: pipelinesMax === 0 ? Number.POSITIVE_INFINITY : pipelinesMax, movable: [] });
   }
   for (const placement of state.placements.values()) {
-    const { workerId = '', id, status } = placement;
+    const { workerId = '', id, status, leavingVersion } = placement;
     const [here, migration] = [loads.get(workerId), moving.get(id)];
     if (here) here.room--;
     const there = migration?.status === 'started' ? loads.get(migration.targetWorker) : undefined;
     if (there) there.room--;
     const holder = there ?? here;
     if (holder) holder.load++;
-    if (here && !migration && (status === 'running' || status === 'degraded')) here.movable.push(placement);
+    if (here && !migration && leavingVersion === undefined && (status === 'running' || status === 'degraded')) here.movable.push(placement);
   }
   const moves: Move[] = [];
   for (;;) {

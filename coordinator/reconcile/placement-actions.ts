@@ -1,5 +1,6 @@
 import type { Migration, Placement, Worker } from '../state/cluster-state.ts';
 import { type Action, placementKey, release } from './action.ts';
+import { leaveActions, overdueActions } from './leaving-actions.ts';
 import { migrationActions } from './migration-actions.ts';
 import type { Targets } from './targets.ts';
 import type { Observed, View } from './view.ts';
@@ -20,6 +21,8 @@ const LEAVING_MAX = 1;
 /** What is to be done for one placement; nothing when it is as it should be, or has to be waited for. */
 export function placementActions(pass: Pass, placement: Placement): readonly Action[] {
   const { view, migrations } = pass;
+  const overdue = overdueActions(view, placement);
+  if (overdue) return overdue;
   if (placement.workerId === undefined) return pendingActions(pass, placement);
   const worker = view.state.workers.get(placement.workerId);
   if (worker === undefined || worker.status === 'removed') return [release(placement)];
@@ -77,11 +80,18 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
     const isUnknown = held === undefined && placement.status !== 'assigned';
     return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];
   }
-  if (observed.status === 'closed') return [{ key, kind: 'reopen', worker, placement }];
+  if (observed.status === 'closed') {
+    return placement.leavingVersion === undefined
+      ? [{ key, kind: 'reopen', worker, placement }]
+      : leaveActions(view, placement, { worker, put: undefined });
+  }
   if (observed.status === 'starting') return [];
   const reported = reportActions(placement, observed);
   if (reported.length > 0 || observed.status === 'failed') return reported;
-  if (observed.revision !== view.revisionOf(placement)) return view.isDue(`put ${placement.id}`) ? [put] : [];
+  const isToBeTold = observed.revision !== view.revisionOf(placement);
+  const told = isToBeTold && view.isDue(`put ${placement.id}`) ? put : undefined;
+  if (placement.leavingVersion !== undefined) return leaveActions(view, placement, { worker, put: told });
+  if (isToBeTold) return told ? [told] : [];
   return worker.status === 'draining' ? leavingActions(pass, placement, worker) : [];
 }
 

@@ -1,6 +1,7 @@
-import type { Group, Migration, Worker } from '../state/cluster-state.ts';
+import type { Migration, Worker } from '../state/cluster-state.ts';
 import type { WorkerStatus } from '../state/transitions.ts';
-import { type Action, placementKey, workerKey } from './action.ts';
+import { type Action, workerKey } from './action.ts';
+import { farewellActions } from './leaving-actions.ts';
 import { type Pass, placementActions } from './placement-actions.ts';
 import { Targets } from './targets.ts';
 import type { View } from './view.ts';
@@ -71,27 +72,10 @@ function strayActions(view: View, worker: Worker): readonly Action[] {
   if (held === undefined || held.size === 0 || view.isOver(worker)) return [];
   const actions: Action[] = [];
   for (const [placementId, { epoch }] of held) {
-    if (view.state.placements.get(placementId)?.workerId === worker.id) continue;
+    const placement = view.state.placements.get(placementId);
+    if (placement?.workerId === worker.id) continue;
     const key = `stray ${worker.id} ${placementId}`;
-    if (view.isDue(key)) actions.push({ key, kind: 'delete', worker, placementId, epoch });
+    if (view.isDue(key)) actions.push({ key, kind: 'delete', worker, placementId, epoch, isForGood: placement === undefined });
   }
   return actions;
-}
-
-/** A group goes when nothing of it runs any more. */
-function farewellActions(view: View, { id: groupId }: Group): readonly Action[] {
-  const { placements, workers } = view.state;
-  const actions: Action[] = [];
-  let isWaiting = false;
-  for (const placement of placements.values()) {
-    const worker = placement.groupId === groupId && placement.workerId !== undefined ? workers.get(placement.workerId) : undefined;
-    if (worker === undefined || worker.status === 'removed' || view.isOver(worker)) continue;
-    const held = view.held(worker);
-    if (held && !held.has(placement.id)) continue;
-    isWaiting = true;
-    const { id: placementId, epoch } = placement;
-    if (view.isDue(`put ${placementId}`)) actions.push({ key: placementKey(placementId), kind: 'delete', worker, placementId, epoch });
-  }
-  if (isWaiting) return actions;
-  return [{ key: `group ${groupId}`, kind: 'propose', command: { type: 'DeleteGroup', payload: { id: groupId } } }];
 }

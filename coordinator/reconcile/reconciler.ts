@@ -11,6 +11,7 @@ import { Backoff } from './backoff.ts';
 import { DesiredRevisions } from './desired-revisions.ts';
 import { Executor, type ExecutorOptions } from './executor.ts';
 import { imbalance, type Move } from './imbalance.ts';
+import { LeavingSince } from './leaving-since.ts';
 import { Observations } from './observations.ts';
 import { plan } from './plan.ts';
 import { Preparations } from './preparations.ts';
@@ -30,6 +31,8 @@ export interface ReconcilerOptions extends Pick<ExecutorOptions, 'client' | 'wai
 }
 
 const UNDER_WAY_MAX = 64;
+/** Of these, placements that leave: each may wait for its sinks and receivers for long, and nothing else is to wait for them. */
+const LEAVING_MAX = 16;
 /**
  * Machines that come and go under ever new names are not to fill the list: while it has more, a worker that is silent for an hour is removed. A
  * process that was removed stays out until it is restarted, so a network that is cut for a day costs a smaller fleet nothing.
@@ -47,6 +50,7 @@ export class Reconciler {
   readonly #underWay = new UnderWay();
   readonly #revisions = new DesiredRevisions();
   readonly #preparations = new Preparations();
+  readonly #leavingSince: LeavingSince;
   /** In which the member leads; undefined while it does not. */
   #term: number | undefined;
   #turn = 0;
@@ -57,6 +61,7 @@ export class Reconciler {
     this.#options = options;
     this.leases = new WorkerLeases({ timeoutMs: heartbeatTimeoutMs, now });
     this.#backoff = new Backoff(now);
+    this.#leavingSince = new LeavingSince(now);
     const { observations, leases } = this;
     this.#executor = new Executor({
       group,
@@ -77,6 +82,7 @@ export class Reconciler {
     this.observations.clear();
     this.#backoff.clear();
     this.#preparations.clear();
+    this.#leavingSince.clear();
   }
 
   end(): void {
@@ -90,6 +96,7 @@ export class Reconciler {
     this.#noteMassLoss();
     this.#underWay.giveUp((process) => this.leases.isOver(process));
     this.#preparations.forget(this.#options.group.state);
+    this.#leavingSince.forget(this.#options.group.state);
     for (const action of plan(this.#view())) this.#start(action, this.#term);
   }
 
@@ -110,6 +117,7 @@ export class Reconciler {
 
   #start(action: Action, term: number): void {
     if (this.#underWay.size >= UNDER_WAY_MAX || this.#underWay.has(action.key)) return;
+    if (action.kind === 'leave' && this.#underWay.count('leave') >= LEAVING_MAX) return;
     const ended = this.#underWay.begin(action);
     if (action.kind === 'propose' && action.command.type === 'AssignPlacement') this.#turn++;
     const done = (): void => {
@@ -134,6 +142,7 @@ export class Reconciler {
       isDue: (what) => this.#backoff.isDue(what),
       prepared: (migration) => this.#preparations.of(migration),
       isClosed: (migration) => this.#preparations.isClosed(migration),
+      leavingMs: (placement) => this.#leavingSince.ms(placement),
       revisionOf: (placement) => this.#revisions.of(state, placement),
     };
   }

@@ -7,6 +7,8 @@ export const FIRST_STATE_FORMAT = 1;
 
 /** From here on a worker takes the index at which a placement came. One that reads no later format refuses a member that it does not know. */
 const CREATION_STATE_FORMAT = 5;
+/** What reads this one lets placements do what they were given before they go. */
+const LEAVING_STATE_FORMAT = 5;
 
 const givenNothing: ReadonlySet<WorkerStatus> = new Set<WorkerStatus>(['unhealthy', 'drained', 'removed']);
 
@@ -33,4 +35,9 @@ export function agreedStateFormat(state: ClusterState, observations: Observation
 export function isToldOfCreation(state: ClusterState, observations: Observations, worker: Worker): boolean {
   const { state_format: own = FIRST_STATE_FORMAT } = observations.of(worker)?.heartbeat ?? {};
   return own >= CREATION_STATE_FORMAT && (agreedStateFormat(state, observations) ?? own) >= CREATION_STATE_FORMAT;
+}
+
+/** Whether a worker can be asked to let a placement do what it was given before it goes. */
+export function knowsLeaving(observations: Observations, worker: Worker): boolean {
+  return (observations.of(worker)?.heartbeat.state_format ?? FIRST_STATE_FORMAT) >= LEAVING_STATE_FORMAT;
 }

@@ -9,6 +9,12 @@ export class UnderWay {
     return this.#byKey.size;
   }
 
+  count(kind: Action['kind']): number {
+    let count = 0;
+    for (const action of this.#byKey.values()) if (action.kind === kind) count++;
+    return count;
+  }
+
   has(key: string): boolean {
     return this.#byKey.has(key);
   }

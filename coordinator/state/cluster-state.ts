@@ -68,11 +68,21 @@ export interface Group {
   readonly version: number;
   readonly pipelines: readonly GroupPipeline[];
   readonly routes: readonly Route[];
+  /** Of its versions before, what placements still run by that leave; the oldest first. Absent where none leaves. */
+  readonly former?: readonly FormerContent[];
   /** It is being taken down: nothing of it is placed any more. */
   readonly isDraining: boolean;
   readonly createdIndex: LogIndex;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** What a group was, as far as placements that leave need it. */
+export interface FormerContent {
+  readonly version: number;
+  readonly pipelines: readonly GroupPipeline[];
+  /** From and to these pipelines. */
+  readonly routes: readonly Route[];
 }
 
 /** One replica of a pipeline and who is to run it. */
@@ -95,6 +105,11 @@ export interface Placement {
    * Undefined of what came before the group wrote `CREATION_FORMAT`.
    */
   readonly createdIndex?: LogIndex;
+  /**
+   * The version of its group by which it runs, when the present one has it no more: it takes no more events from outside, and goes once it
+   * has done what it was given.
+   */
+  readonly leavingVersion?: number;
   readonly error?: string;
   /** While it is pending: a process that had it, and of which nobody has shown yet that it has stopped. */
   readonly formerHolder?: FormerHolder;

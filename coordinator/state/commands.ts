@@ -7,6 +7,7 @@ import { connectorCommands } from './commands/connectors.ts';
 import { formatCommands } from './commands/format.ts';
 import { groupCommands } from './commands/groups.ts';
 import { ingressCommands } from './commands/ingress.ts';
+import { leavingCommands } from './commands/leaving.ts';
 import { memberCommands } from './commands/members.ts';
 import type { CommandDefinition } from './commands/outcome.ts';
 import { checkpointCommands, migrationCommands, placementCommands } from './commands/placements.ts';
@@ -24,6 +25,7 @@ export const commandTable = {
   ...workerCommands,
   ...groupCommands,
   ...placementCommands,
+  ...leavingCommands,
   ...migrationCommands,
   ...checkpointCommands,
   ...ingressCommands,

@@ -80,6 +80,13 @@ export interface PlacementAddress {
   readonly placementId: string;
 }
 
+export interface CloseOptions {
+  /** The latest in which its last checkpoint may be. */
+  readonly stateFormat: number | undefined;
+  /** It leaves: for so long its sinks and receivers are waited for. @default it goes on elsewhere, with what is left */
+  readonly flushMs?: number;
+}
+
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
 
 interface WorkerAnswer {
@@ -115,17 +122,23 @@ export class WorkerClient {
     await this.#ask('POST', at, { path: '/prepare', body: { source, connectors }, deadlineMs: PREPARE_MS_MAX });
   }
 
-  /** Gives the incarnation of the process that has answered; undefined from a worker of a version that does not say it. */
-  async delete(at: PlacementAddress, epoch: number): Promise<string | undefined> {
-    const question = { path: `?epoch=${epoch}`, deadlineMs: CALL_MS_MAX };
+  /**
+   * Gives the incarnation of the process that has answered; undefined from a worker of a version that does not say it.
+   * @param flushMs Nobody goes on with it: it has so long to do what it was given, and what is left becomes dead letters
+   */
+  async delete(at: PlacementAddress, epoch: number, flushMs?: number): Promise<string | undefined> {
+    const flush = flushMs === undefined ? '' : `&flush_ms=${flushMs}`;
+    const question = { path: `?epoch=${epoch}${flush}`, deadlineMs: CALL_MS_MAX + (flushMs ?? 0) };
     const answer = await this.#ask<Partial<Static<typeof placementDeletedSchema>> | undefined>('DELETE', at, question);
     return answer?.incarnation;
   }
 
-  /** @param stateFormat The latest in which its last checkpoint may be; for workers that have said that they know formats. */
-  close(at: PlacementAddress, epoch: number, stateFormat: number | undefined): Promise<HeldPlacement> {
-    const body = { epoch, ...(stateFormat !== undefined && { state_format: stateFormat }) };
-    return this.#ask('POST', at, { path: '/close', body, deadlineMs: CLOSE_MS_MAX });
+  /** @param options For workers that have said that they know them */
+  close(at: PlacementAddress, epoch: number, { stateFormat, flushMs }: CloseOptions): Promise<HeldPlacement> {
+    const format = stateFormat === undefined ? {} : { state_format: stateFormat };
+    const body = { epoch, ...format, ...(flushMs === undefined ? {} : { flush_ms: flushMs }) };
+    // It waits for its sinks, then for its receivers.
+    return this.#ask('POST', at, { path: '/close', body, deadlineMs: CLOSE_MS_MAX + 2 * (flushMs ?? 0) });
   }
 
   reopen(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {

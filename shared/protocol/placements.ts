@@ -133,6 +133,13 @@ export const placementCloseSchema = Type.Object(
     state_format: Type.Optional(
       Type.Integer({ minimum: 1, description: 'The latest format of states in which its last checkpoint may be written.' }),
     ),
+    flush_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 600_000,
+        description: 'It leaves: for so long its sinks are waited for, and that receivers have what it made in checkpoints of their own.',
+      }),
+    ),
   },
   strict,
 );

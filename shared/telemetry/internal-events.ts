@@ -154,6 +154,11 @@ export const internalEvents = {
     'Injected events refused when nobody waited for the answer any more',
     (metrics, { events }) => metrics.count('cep_cluster_ingress_refused_total', {}, events),
   ),
+  InjectedEventsGivenUp: event<{ placement: string; events: number }>(
+    'warn',
+    'Injected events given up with a pipeline that is gone: no checkpoint has them',
+    (metrics, { events }) => metrics.count('cep_cluster_ingress_given_up_total', {}, events),
+  ),
   MigrationStarted: event<{ migration: string; placement: string; source: string; target: string }>('info', 'Migration started'),
   MigrationEnded: event<{ migration: string; placement: string; result: string; seconds: number }>(
     'info',

@@ -160,6 +160,11 @@ export const metrics = {
     help: 'Injected events that a pipeline refused when nobody waited for the answer any more.',
     ...alone,
   },
+  cep_cluster_ingress_given_up_total: {
+    type: 'counter',
+    help: 'Injected events that went with a pipeline which was taken away, and that no checkpoint had.',
+    ...alone,
+  },
   cep_cluster_migrations_total: {
     type: 'counter',
     help: 'Migrations that have ended, by result.',

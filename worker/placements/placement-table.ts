@@ -82,11 +82,19 @@ export class PlacementTable {
     return intake().deliver(delivery);
   }
 
-  /** Whether there was one. @throws CepError `stale_epoch` when it is held under a newer epoch */
-  delete(id: string, epoch: number): boolean {
+  /**
+   * Whether there was one. `flushMs`: nobody goes on with it, and it has so long to do what it was given.
+   * @throws CepError `stale_epoch` when it is held under a newer epoch, or is by then
+   */
+  async delete(id: string, epoch: number, flushMs?: number): Promise<boolean> {
     const placement = this.#placements.get(id);
     placement?.requireNotOlder(epoch);
     if (placement === undefined) return false;
+    if (flushMs !== undefined) {
+      await placement.part(flushMs);
+      placement.requireNotOlder(epoch);
+      if (this.#placements.get(id) !== placement) return true;
+    }
     this.#end(id, placement);
     this.#world.changed();
     return this.#placements.delete(id);

@@ -36,6 +36,8 @@ const RESTORE_PAUSE_MS = 500;
 const SAFE_PAUSE_MS = 250;
 const SAFE_PAUSE_SAVES = 4;
 const SAFE_PAUSE_FAILED_MS = 1_000;
+/** How often it is looked whether receivers have what was made, while that is waited for. */
+const RECEIVED_LOOK_MS = 50;
 
 /** What a placement needs of its worker. */
 export interface PlacementWorld {
@@ -55,6 +57,16 @@ export interface PlacementWorld {
   readonly changed: () => void;
   /** A placement has stopped because its lease may have ended. */
   readonly fenced: (placementId: string) => void;
+}
+
+interface CloseOptions {
+  /** The latest that may be written, which a worker may have come for since the last heartbeat. @default the one that was heard last */
+  readonly stateFormat?: number | undefined;
+  /**
+   * It leaves, and nobody goes on with it: so long its sinks are waited for, and its receivers to have what it made in checkpoints of their
+   * own. What is left becomes dead letters. @default it goes on elsewhere, with what is left
+   */
+  readonly flushMs?: number | undefined;
 }
 
 interface PlacementOptions {
@@ -547,21 +559,29 @@ export class Placement {
   }
 
   /**
-   * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice. `stateFormat`:
-   * the latest that may be written, which a worker may have come for since the last heartbeat.
+   * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice.
    * @throws CepError `stale_epoch`; `pipeline_not_running`, also when its pipeline has failed before it was done, and it with that;
    * `storage_unavailable` when it could not be committed: then it goes on running
    */
-  close(epoch: number, stateFormat = this.#stateFormat): Promise<HeldPlacement> {
+  close(epoch: number, { stateFormat = this.#stateFormat, flushMs }: CloseOptions = {}): Promise<HeldPlacement> {
     this.#requireEpoch(epoch);
     return this.#exclusive(async () => {
-      if (this.#status === 'closed') return this.view();
+      if (this.#status === 'closed') {
+        if (flushMs !== undefined) await this.#bury();
+        return this.view();
+      }
       const life = this.#running(epoch);
+      if (flushMs !== undefined && this.#request.replicas > 1) {
+        // The other replicas have read past what is its own, and do not go back.
+        await life.pipeline.caughtUp();
+        if (this.#running(epoch) !== life) throw notSaved();
+      }
       if (stateFormat !== undefined) this.#stateFormat = Math.min(this.#stateFormat ?? stateFormat, stateFormat);
       this.#isClosing = true;
-      const isClosed = await this.#finish(life, epoch).finally(() => {
+      const isClosed = await this.#finish(life, epoch, flushMs).finally(() => {
         this.#isClosing = false;
       });
+      if (isClosed && flushMs !== undefined) await this.#bury();
       if (isClosed) return this.view();
       this.#running(epoch);
       throw notSaved();
@@ -569,11 +589,12 @@ export class Placement {
   }
 
   /** False when it is not closed. What has another epoch by now was not to be closed under that: it goes on, and so does what is not saved. */
-  async #finish(life: Life, epoch: number): Promise<boolean> {
-    const isSaved = await life.pipeline.close(() => {
+  async #finish(life: Life, epoch: number, flushMs?: number): Promise<boolean> {
+    const isSaved = await life.pipeline.close(async () => {
+      if (flushMs !== undefined) await this.#waitFor(() => life.outbox.isEmpty, flushMs);
       this.#isSilent = true;
-      return life.outbox.settled();
-    });
+      await life.outbox.settled();
+    }, flushMs);
     if (this.#life !== life) return false;
     if (!isSaved || epoch !== this.epoch) {
       await this.#goOn(life);
@@ -583,6 +604,46 @@ export class Placement {
     this.#lease.end();
     this.#world.changed();
     return true;
+  }
+
+  async #waitFor(isReached: () => boolean, withinMs: number): Promise<void> {
+    const end = this.#end.signal;
+    const endsAt = this.#world.now() + withinMs;
+    while (!isReached() && !end.aborted && this.#world.now() < endsAt) await this.#world.wait(RECEIVED_LOOK_MS, end);
+  }
+
+  /** Nobody goes on with it, so what it has not said is put where it is found. */
+  async #bury(): Promise<void> {
+    const life = this.#life;
+    if (life === undefined) return;
+    this.#isSilent = true;
+    life.outbox.giveUp();
+    await life.pipeline.bury();
+  }
+
+  /** It goes for good: it has so long to do what it was given and to hand over what it makes of it, and what is left becomes dead letters. */
+  async part(withinMs: number): Promise<void> {
+    if (withinMs > 0 && this.#isAtWork && !this.#isClosing) {
+      this.#isClosing = true;
+      const parted = this.#exclusive(() => this.#workThrough(withinMs));
+      await Promise.race([parted, this.#world.wait(withinMs, this.#end.signal)]).finally(() => {
+        this.#isClosing = false;
+      });
+    }
+    const buried = this.#bury();
+    this.#abandon('the placement has gone for good');
+    this.#status = 'fenced';
+    await buried;
+  }
+
+  async #workThrough(withinMs: number): Promise<void> {
+    const life = this.#life;
+    if (life === undefined) return;
+    await life.pipeline.close(async () => {
+      await this.#waitFor(() => life.outbox.isReceived, withinMs);
+      this.#isSilent = true;
+      await life.outbox.settled();
+    }, withinMs);
   }
 
   /**

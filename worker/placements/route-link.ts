@@ -145,6 +145,11 @@ export class RouteLink {
     return [...this.#batches.flatMap(({ events }) => events), ...this.#waiting];
   }
 
+  /** In order: what the receiver is not known to have. */
+  get unreceived(): readonly RoutedEvent[] {
+    return [...this.#batches.slice(this.#received).flatMap(({ events }) => events), ...this.#waiting];
+  }
+
   push(event: RoutedEvent): void {
     this.#waiting.push(event);
     this.#bytes += sizeOf(event);

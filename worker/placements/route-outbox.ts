@@ -44,7 +44,10 @@ export class RouteOutbox {
     for (const [placementId, events, unrepeated] of options.saved) this.#open({ placement_id: placementId, epoch: 0 }, events, unrepeated);
   }
 
-  /** Receivers that have moved are sent to where they are now. What is held for one that no route names any more is not sent. */
+  /**
+   * Receivers that have moved are sent to where they are now. What one that no route names any more does not have goes to the replicas of its
+   * pipeline that there are now; where there are none it is not sent.
+   */
   setRoutes(routes: readonly PlacementRoute[]): void {
     this.#routes = routes;
     const targets = new Map(routes.flatMap((route) => route.targets.map((target) => [target.placement_id, target] as const)));
@@ -53,7 +56,8 @@ export class RouteOutbox {
       if (link === undefined) this.#open(target, []);
       else link.moveTo(target);
     }
-    for (const [id, link] of this.#links) if (!targets.has(id)) this.#end(id, link);
+    const gone = [...this.#links].filter(([id]) => !targets.has(id));
+    for (const [id, link] of gone) this.#end(id, link);
     this.#options.onChange();
   }
 
@@ -80,21 +84,46 @@ export class RouteOutbox {
   #end(id: string, link: RouteLink): void {
     link.close();
     this.#links.delete(id);
-    if (link.held > 0) this.#options.report({ level: 'warn', message: 'Routed events given up', fields: { to: id, events: link.held } });
+    const lost = link.unreceived.filter((event) => {
+      const next = this.#targetsOf(event).find((target) => pipelineOf(target) === pipelineOf(id));
+      if (next !== undefined) this.#links.get(next)?.push(event);
+      return next === undefined;
+    });
+    this.#sayGivenUp(id, lost.length);
+  }
+
+  #sayGivenUp(to: string, events: number): void {
+    const { placementId: pipeline, report } = this.#options;
+    if (events > 0) report({ level: 'warn', message: 'Routed events given up', fields: { pipeline, to, events } });
   }
 
   /** Takes an output, for each receiver that a route names for its type. */
   push({ id, eventType, timestamp, fieldsJson }: Output): void {
-    const reached = new Set<string>();
+    const event: RoutedEvent = { id, type: eventType, time: timestamp, fieldsJson };
+    for (const target of this.#targetsOf(event)) this.#links.get(target)?.push(event);
+  }
+
+  /** Ids of placements, each once. */
+  #targetsOf({ type, fieldsJson }: RoutedEvent): readonly string[] {
+    const reached: string[] = [];
     let fields: Readonly<Record<string, unknown>> | undefined;
     for (const { event_types: types, partition_key: key, targets } of this.#routes) {
-      if (!isRouted(types, eventType)) continue;
+      if (!isRouted(types, type)) continue;
       if (targets.length > 1 && key !== undefined) fields ??= JSON.parse(fieldsJson) as Record<string, unknown>;
       const target = targets[key === undefined ? 0 : replicaOf(fields?.[key], targets.length)];
-      if (target === undefined || reached.has(target.placement_id)) continue;
-      reached.add(target.placement_id);
-      this.#links.get(target.placement_id)?.push({ id, type: eventType, time: timestamp, fieldsJson });
+      if (target !== undefined && !reached.includes(target.placement_id)) reached.push(target.placement_id);
     }
+    return reached;
+  }
+
+  /** Every receiver has in a checkpoint what was for it. */
+  get isEmpty(): boolean {
+    return [...this.#links.values()].every(({ held }) => held === 0);
+  }
+
+  /** Every receiver has taken what was for it. */
+  get isReceived(): boolean {
+    return [...this.#links.values()].every(({ unreceived }) => unreceived.length === 0);
   }
 
   /** Somebody is to get some of the outputs. */
@@ -141,4 +170,18 @@ export class RouteOutbox {
   close(): void {
     for (const link of this.#links.values()) link.close();
   }
+
+  /** The same, where nobody goes on with it: what receivers have not taken is lost. */
+  giveUp(): void {
+    for (const [id, link] of this.#links) {
+      link.close();
+      this.#sayGivenUp(id, link.unreceived.length);
+    }
+    this.#links.clear();
+  }
+}
+
+/** Of the id of a placement, what all replicas have in common. */
+function pipelineOf(placementId: string): string {
+  return placementId.slice(0, placementId.lastIndexOf(':'));
 }

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { type ClusterState, type Group, type GroupPipeline, indexKey, type Placement, placementId, type Route } from '../cluster-state.ts';
 import { CREATION_FORMAT } from '../format.ts';
 import type { Table } from '../table.ts';
-import { withoutIngressOf } from './ingress.ts';
+import { formerOf, isToLeave, placementsOf, withoutPlacements } from './leaving.ts';
 import { changed, command, type Outcome, type Place, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -52,13 +52,13 @@ export const groupCommands = {
     return contentProblem(group) ?? kept(state, group, place);
   }),
 
-  /** Pipelines that stay keep their workers, under a new epoch; what is no longer there is no longer placed. */
+  /** Pipelines that stay keep their workers, under a new epoch; what is no longer there leaves. */
   UpdateGroup: command(Type.Object({ id: idSchema, ...content }, strict), (state, { id, ...payload }, place) => {
     const before = state.groups.get(id);
     if (before === undefined) return unknownGroup(id);
     if (before.isDraining) return refused('transition_refused', `pipeline group '${before.name}' is being taken down`);
     const group: Group = { ...before, ...(payload as Content), version: before.version + 1, updatedAtMs: place.nowMs };
-    return contentProblem(group) ?? kept(state, group, place);
+    return contentProblem(group) ?? kept(state, group, place, before);
   }),
 
   DrainGroup: command(Type.Object({ id: idSchema }, strict), (state, { id }, place) => {
@@ -76,28 +76,41 @@ export const groupCommands = {
   }),
 };
 
-function kept(state: ClusterState, group: Group, place: Place): Outcome {
+function kept(state: ClusterState, group: Group, place: Place, former?: Group): Outcome {
   const created = state.format < CREATION_FORMAT ? {} : { createdIndex: place.index };
   const wanted = new Map(group.pipelines.flatMap((pipeline) => placementsFor(group.id, pipeline, created)).map((one) => [one.id, one]));
   const before = placementsOf(state, group.id);
-  const gone = before.filter(({ id }) => !wanted.has(id));
-  const placementsAfter = state.placements.size - before.length + wanted.size;
+  const unwanted = before.filter(({ id }) => !wanted.has(id));
+  const leaving = unwanted
+    .filter((one) => isToLeave(state, one))
+    .map((one): Placement => ({ leavingVersion: former?.version ?? group.version, ...one }));
+  const placementsAfter = state.placements.size - before.length + wanted.size + leaving.length;
   if (placementsAfter > bounds.placementsMax) {
     return refused(
       'quota_exceeded',
       `the cluster would run ${placementsAfter} pipelines, and no more than ${bounds.placementsMax} are taken`,
     );
   }
-  const next = withoutPlacements(state, gone);
+  const contents = former && formerOf(former, leaving);
+  if (contents && sourceChars(contents.flatMap(({ pipelines }) => pipelines)) > bounds.groupSourceCharsMax) {
+    return refused('transition_refused', 'pipelines that were taken out of the group before have not left yet', 'send it again later');
+  }
+  const next = withoutPlacements(
+    state,
+    unwanted.filter((one) => !isToLeave(state, one)),
+  );
   let placements: Table<Placement> = next.placements;
+  for (const one of leaving) placements = placements.set(one.id, one);
   for (const [id, fresh] of wanted) {
-    const { error: _error, ...old } = next.placements.get(id) ?? fresh;
+    const { error: _error, leavingVersion: _stays, ...old } = next.placements.get(id) ?? fresh;
     placements = placements.set(id, old.workerId === undefined ? old : { ...old, status: 'assigned', epoch: place.index });
   }
   const isNew = group.version === 1;
   const event = { type: isNew ? 'GroupCreated' : 'GroupUpdated', id: group.id };
+  const { former: _before, ...rest } = group;
+  const changedGroup: Group = contents === undefined ? rest : { ...rest, former: contents };
   const { id, version } = group;
-  return changed({ ...next, groups: next.groups.set(id, group), placements }, { id, version }, event);
+  return changed({ ...next, groups: next.groups.set(id, changedGroup), placements }, { id, version }, event);
 }
 
 function placementsFor(groupId: string, { name, replicas }: GroupPipeline, created: Pick<Placement, 'createdIndex'>): readonly Placement[] {
@@ -113,25 +126,6 @@ function placementsFor(groupId: string, { name, replicas }: GroupPipeline, creat
   }));
 }
 
-function placementsOf(state: ClusterState, groupId: string): readonly Placement[] {
-  return [...state.placements.values()].filter((placement) => placement.groupId === groupId);
-}
-
-/** With what there is of them: their checkpoints and migrations. */
-function withoutPlacements(state: ClusterState, gone: readonly Placement[]): ClusterState {
-  const ids = new Set(gone.map(({ id }) => id));
-  if (ids.size === 0) return state;
-  let { placements, manifests, migrations } = state;
-  for (const id of ids) {
-    placements = placements.delete(id);
-    manifests = manifests.delete(id);
-  }
-  for (const migration of state.migrations.values()) if (ids.has(migration.placementId)) migrations = migrations.delete(migration.id);
-  let next: ClusterState = { ...state, placements, manifests, migrations };
-  for (const id of ids) next = withoutIngressOf(next, id);
-  return next;
-}
-
 function contentProblem({ pipelines, routes }: Group): Outcome | undefined {
   const names = new Set<string>();
   for (const { name, replicas, partitionKey } of pipelines) {
@@ -145,7 +139,7 @@ function contentProblem({ pipelines, routes }: Group): Outcome | undefined {
     }
     names.add(name);
   }
-  const chars = pipelines.reduce((sum, { source }) => sum + source.length, 0);
+  const chars = sourceChars(pipelines);
   if (chars > bounds.groupSourceCharsMax) {
     return refused('validation_error', `the programs of the group have ${chars} characters, and ${bounds.groupSourceCharsMax} are taken`);
   }
@@ -156,6 +150,10 @@ function contentProblem({ pipelines, routes }: Group): Outcome | undefined {
     if (unknown !== undefined) return refused('validation_error', `a route names the pipeline '${unknown}', which the group does not have`);
   }
   return undefined;
+}
+
+function sourceChars(pipelines: readonly GroupPipeline[]): number {
+  return pipelines.reduce((sum, { source }) => sum + source.length, 0);
 }
 
 function unknownGroup(id: string): Outcome {

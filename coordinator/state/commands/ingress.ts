@@ -101,6 +101,8 @@ function appended(before: ClusterState, batches: readonly NewBatch[]): Outcome {
 function problemOf(state: ClusterState, { placementId, events }: NewBatch): Outcome | undefined {
   const placement = state.placements.get(placementId);
   if (placement === undefined) return refused('pipeline_not_found', `the cluster has no placement '${placementId}'`);
+  if (placement.leavingVersion !== undefined)
+    return refused('pipeline_not_found', `placement '${placementId}' takes nothing any more: it leaves`);
   if (state.groups.get(placement.groupId)?.isDraining !== false) {
     return refused('transition_refused', `the group of placement '${placementId}' is being taken down`);
   }

@@ -630,6 +630,72 @@ describe('pipelines of the cluster', () => {
   });
 });
 
+describe('a placement with which nobody goes on', () => {
+  const program = (url: string, more = ''): string => `
+connector Hook = http (url: "${url}"${more})
+stream Seen = A .emit(key: key, n: n) .to(Hook)
+`;
+  const events = Array.from({ length: 20 }, (_, n) => event('A', 'k', n));
+  const path = `/api/v1/worker/placements/${encodeURIComponent(id)}`;
+  const lettersOf = async (one: WorkerUnderTest): Promise<readonly { readonly code: string; readonly event: object }[]> =>
+    (await one.ask('GET', '/api/v1/pipelines/g_1-p-0/dlq')).body.entries ?? [];
+  const buried = (n: number) => expect.objectContaining({ code: 'given_up', event: expect.objectContaining({ data: { key: 'k', n } }) });
+
+  it('does what it was given before it is gone, and a checkpoint has it', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events });
+    expect((await one.ask('DELETE', `${path}?epoch=1&flush_ms=30000`)).body).toMatchObject({ deleted: true });
+    expect([hook.delivered.length, (await one.get(id)).status, await lettersOf(one)]).toEqual([20, 404, []]);
+    expect(stub.manifests.get(id)?.received).toEqual({ _external: 20 });
+  });
+
+  it('has as dead letters what its sink has not taken by then, and says so', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    hook.status = 503;
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program(hook.url, ', retries: 1000, failure_threshold: 10000')));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events });
+    await one.ask('DELETE', `${path}?epoch=1&flush_ms=0`);
+    await until(async () => (await lettersOf(one)).length === 20);
+    expect(await lettersOf(one)).toEqual(events.map((_, n) => buried(n)));
+    await until(() => one.log.some((line) => /WARN +DLQ write.* code=given_up.* events=20/.test(line)));
+    expect(hook.delivered).toEqual([]);
+  });
+
+  it('is closed with all in a checkpoint, and as dead letters what its sink has not taken in the time that it had', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    hook.status = 503;
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program(hook.url, ', retries: 1000, failure_threshold: 10000')));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events });
+    const closed = await one.post(id, 'close', { epoch: 1, flush_ms: 0 });
+    expect([closed.body.status, closed.body.checkpoint.received]).toEqual(['closed', { _external: 20 }]);
+    expect(await lettersOf(one)).toHaveLength(20);
+    expect((await one.post(id, 'close', { epoch: 1, flush_ms: 0 })).body.status).toBe('closed');
+    await one.ask('DELETE', `${path}?epoch=1&flush_ms=0`);
+    expect(await lettersOf(one)).toHaveLength(20);
+  });
+
+  it('goes on under a newer epoch all the same, from its last checkpoint', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const one = await worker(stub);
+    await place(stub, one, id, placing(program(hook.url)));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events });
+    const { checkpoint } = (await one.post(id, 'close', { epoch: 1, flush_ms: 30_000 })).body;
+    await place(stub, one, id, placing(program(hook.url), { epoch: 2, tenure: 1, checkpoint }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 2, first: 21, events: [event('A', 'k', 99)] });
+    await until(() => hook.delivered.length === 21);
+    expect(hook.delivered.at(-1)?.data['n']).toBe(99);
+  });
+});
+
 describe('routes between placements', () => {
   const other = 'g_1:q:0';
   const first = 'stream Big = A .where(n > 0) .emit(key: key, n: n)\n';
@@ -675,6 +741,22 @@ describe('routes between placements', () => {
     await until(() => hook.byId.size === 100);
     const keys = hook.delivered.map(({ data }) => data['n'] as number);
     expect(keys).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
+  });
+
+  it('are waited for by a placement that leaves, until the receiver has in a checkpoint what it was sent', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    await place(stub, two, other, placing(second(hook.url), { pipeline: 'q' }));
+    await until(async () => (await two.get(other)).body.status === 'running');
+    await place(stub, one, id, placing(first, { routes: routes(two, 1) as never }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: events(1, 20) });
+    const closing = one.post(id, 'close', { epoch: 1, flush_ms: 600_000 });
+    await until(() => hook.delivered.length === 20);
+    expect([await statusOf(one), stub.manifests.has(other)]).toEqual(['running', false]);
+    await two.post(other, 'checkpoint', { epoch: 1 });
+    expect((await closing).body.status).toBe('closed');
+    expect(one.log.some((line) => line.includes('Routed events given up'))).toBe(false);
   });
 
   it('are no way for more than the receiver knows again: who sends makes a checkpoint before', async () => {

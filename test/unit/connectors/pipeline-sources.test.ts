@@ -56,6 +56,7 @@ beforeEach(async () => {
   });
   const feed = async ({ body, mark }: SourceFeed): Promise<void> => {
     await gate;
+    for (let turns = 0; turns < 20; turns++) await turn();
     const text = Buffer.from(body).toString();
     taken.push(...text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).n as number])));
     marks.accepted(mark);
@@ -99,6 +100,15 @@ it('one that replaces another goes on behind what that one has taken, however lo
   release();
   await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
   expect(started).toEqual([null, 1]);
+});
+
+it('are read up to what there is before a replica leaves for which no other reads it, however slowly it is taken', async () => {
+  await vi.waitFor(() => expect(started).toEqual([null]));
+  const caughtUp = sources.caughtUp();
+  const before = [...taken];
+  release();
+  await caughtUp;
+  expect([before, taken]).toEqual([[], [0, 1, 2]]);
 });
 
 it('a file is read by the declarations of now, and goes on where it was', async () => {

@@ -110,6 +110,26 @@ describe('what becomes of a cluster', () => {
     expect(await counted()).toEqual([]);
   });
 
+  it('is said of events that went with a pipeline, and of none that a checkpoint has', async () => {
+    const append = (events: number): Command => ({
+      type: 'AppendIngress',
+      payload: { batches: [{ placementId: id, receivedAtMs: 1, events: '[]', eventCount: events }] },
+    });
+    await propose(...beginning, append(3), append(4), append(5));
+    const manifest = { bytes: 1, checksum: 1, locations: ['node-1'], received: { _external: 1 } };
+    await propose({ type: 'CommitCheckpoint', payload: { placementId: id, epoch: 6, sequence: 1, ...manifest } });
+    lines = [];
+    await propose({ type: 'DeleteGroup', payload: { id: 'g_00000000000005' } });
+    expect(lines).toEqual([
+      {
+        level: 'warn',
+        message: 'Injected events given up with a pipeline that is gone: no checkpoint has them',
+        ...{ placement: id, events: 9 },
+      },
+    ]);
+    expect(await metrics.render()).toContain('cep_cluster_ingress_given_up_total 9\n');
+  });
+
   it('is not said again of entries of an earlier leader', async () => {
     for (const [at, command] of [...beginning, ...migration].entries()) {
       replica.apply({ index: at + 1, term: 0, data: encodeProposal({ command, request: undefined, atMs: 0 }) });

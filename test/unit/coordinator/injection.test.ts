@@ -212,3 +212,38 @@ it('another request under the same key is a conflict, also when it takes several
   for (const count of [60, 1]) await expect(log.inject(count, 2, other)).rejects.toMatchObject({ code: 'idempotency_conflict' });
   expect(log.taken).toHaveLength(60);
 });
+
+it('events that were divided before a change of the group, and are refused with it, go to where they belong then', async () => {
+  const pipelines = (replicas: number) => [{ name: 'p', replicas, partitionKey: 'n' }];
+  const before = { ...group, version: 1, pipelines: pipelines(2) } as unknown as Group;
+  const after = { ...before, version: 2, pipelines: pipelines(1) } as unknown as Group;
+  const placement = { id: 'g:p:0', groupId: 'g', pipeline: 'p', replica: 0 } as never;
+  const taken: string[] = [];
+  const state = { ...emptyState, format: LATEST_FORMAT, groups: emptyState.groups.set('g', after) };
+  const injection = new Injection({
+    group: {
+      state: { ...state, placements: state.placements.set('g:p:0', placement) },
+      propose: async ({ payload }: Command) => {
+        const { requests } = payload as OfMany;
+        const batches = requests[0]?.batches ?? [];
+        const gone = batches.find(({ placementId }) => placementId !== 'g:p:0');
+        if (gone) return { value: [{ refusal: { code: 'pipeline_not_found', message: `there is no ${gone.placementId}` } }] };
+        taken.push(...batches.map(({ placementId, eventCount }) => `${placementId} ${eventCount}`));
+        return { value: [{ places: batches.map(({ placementId, eventCount }) => ({ placementId, sequence: 1, eventCount })) }] };
+      },
+    } as never,
+    controller: { untilLook: async () => undefined } as never,
+    // The change comes while the log is written.
+    deliveries: { isOpen: () => true, result: (_placement: string, sequence: number) => answered(sequence) } as never,
+    clock: () => 1,
+  });
+  const events = Array.from({ length: 9 }, (_, n) => ({ event_type: 'R', fields: { n } }));
+  const read = () => ({
+    events,
+    indexes: events.map((_, at) => at),
+    problems: [],
+    texts: () => events.map((event) => JSON.stringify(event)),
+  });
+  expect(await injection.take(before, { read }, ofClient)).toMatchObject({ accepted: 9, rejected: 0, routedTo: ['p'] });
+  expect(taken).toEqual(['g:p:0 9']);
+});

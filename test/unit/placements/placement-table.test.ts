@@ -34,7 +34,7 @@ it('a placement begins when nothing is under way of one of its id that was delet
   });
   table.put(id, request(1));
   await turns();
-  expect(table.delete(id, 1)).toBe(true);
+  expect(await table.delete(id, 1)).toBe(true);
   table.put(id, request(2));
   await turns();
   expect([host.starting.length, table.get(id).status]).toEqual([1, 'starting']);

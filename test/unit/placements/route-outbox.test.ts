@@ -75,3 +75,80 @@ describe('what a receiver would get twice if its sender went on from its last ch
     outbox.close();
   });
 });
+
+describe('events on their way to a replica that leaves', () => {
+  const key = 'k';
+  const targetsOf = (count: number, name = 'b') =>
+    Array.from({ length: count }, (_, replica) => ({
+      placement_id: `g:${name}:${replica}`,
+      replica,
+      address: `http://${name}${replica}`,
+      epoch: 1,
+    }));
+
+  function outboxTo(isThere: (host: string) => boolean) {
+    const got = new Map<string, string[]>();
+    const said: object[] = [];
+    const outbox = new RouteOutbox({
+      ...{ placementId: 's', epoch: () => 1, mayDeliver: () => true, now: () => 0, saved: [], onChange: () => undefined },
+      report: ({ message, fields }) => said.push({ message, ...fields }),
+      post: async (url, body) => {
+        const { host } = new URL(url);
+        if (!isThere(host)) throw new Error('it does not answer');
+        const { batches } = JSON.parse(body) as { batches: { sequence: number; events: { id: string }[] }[] };
+        const known = got.get(host) ?? [];
+        got.set(host, [...known, ...batches.flatMap(({ events }) => events.map(({ id }) => id))]);
+        return {
+          status: 200,
+          code: undefined,
+          message: undefined,
+          body: { received: batches.at(-1)?.sequence ?? 0, durable: 0, results: [] },
+        };
+      },
+      wait: (_ms, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+      saveUntil: async () => undefined,
+    });
+    const push = (count: number): void => {
+      for (let n = 0; n < count; n++) outbox.push({ id: `e${n}`, eventType: 'A', timestamp: 1, fieldsJson: `{"k":${n}}` } as Output);
+    };
+    return { outbox, push, got, said };
+  }
+
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('wait for it while a route without types leads there, and go to the others once none does', async () => {
+    const { outbox, push, got, said } = outboxTo((host) => host === 'b0');
+    outbox.setRoutes([{ event_types: ['*'], partition_key: key, targets: targetsOf(2) }]);
+    push(20);
+    await turns();
+    const first = got.get('b0') ?? [];
+    expect([first.length > 0, first.length < 20, outbox.isReceived]).toEqual([true, true, false]);
+    const [staying, leaving] = targetsOf(2) as [ReturnType<typeof targetsOf>[0], ReturnType<typeof targetsOf>[0]];
+    outbox.setRoutes([
+      { event_types: ['*'], targets: [staying] },
+      { event_types: [], targets: [leaving] },
+    ]);
+    await turns();
+    expect([got.get('b0'), outbox.isReceived]).toEqual([first, false]);
+    outbox.setRoutes([{ event_types: ['*'], targets: [staying] }]);
+    await turns();
+    expect([new Set(got.get('b0')).size, got.get('b0')?.length, outbox.isReceived, said]).toEqual([20, 20, true, []]);
+    outbox.close();
+  });
+
+  it('are given up, and counted, where its pipeline is gone', async () => {
+    const { outbox, push, said } = outboxTo(() => false);
+    outbox.setRoutes([{ event_types: ['*'], targets: targetsOf(1) }]);
+    push(3);
+    outbox.setRoutes([{ event_types: ['*'], targets: targetsOf(1, 'c') }]);
+    push(2);
+    outbox.giveUp();
+    const about = { message: 'Routed events given up', pipeline: 's' };
+    expect(said).toEqual([
+      { ...about, to: 'g:b:0', events: 3 },
+      { ...about, to: 'g:c:0', events: 2 },
+    ]);
+  });
+});

@@ -403,6 +403,18 @@ export class PipelineSinks {
     this.#letterReports.close();
   }
 
+  /** Ends what is under way for good: what is pending becomes dead letters, beside those from before. */
+  async bury(): Promise<void> {
+    this.#isClosed = true;
+    // The first one may be on its way.
+    const letters = this.#letters.splice(this.#isWriting ? 1 : 0);
+    const written = letters.map(async (letter) => {
+      await this.#options.deadLetters.add(letter).catch((error: unknown) => this.#lettersUnwritten(error));
+    });
+    await Promise.all([...written, ...this.#queues.map((queue) => queue.giveUp())]);
+    this.#letterReports.close();
+  }
+
   #lettersUnwritten(error: unknown): void {
     const { pipelineId, report } = this.#options;
     const reason = error instanceof Error ? error.message : String(error);

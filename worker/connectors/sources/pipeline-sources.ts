@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { EventDeclaration } from '../../../shared/events/schema.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Source, SourcePosition, SourceSettings } from '../connector.ts';
@@ -8,6 +9,11 @@ import { openSource, withUse } from '../registry.ts';
 import { requireDistinctClients } from './distinct-clients.ts';
 import { isDivided, type PipelineReplica, readingOf, settingsOfReplica } from './replica.ts';
 import { SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
+
+/** How long a source has to give nothing for it to be read up to what there is, how often that is looked at, and for how long at most. */
+const QUIET_MS = 500;
+const QUIET_LOOK_MS = 50;
+const CATCH_UP_MS_MAX = 3_000;
 
 /** A `.from` of a program. */
 export interface SourceUse {
@@ -165,6 +171,25 @@ export class PipelineSources {
     this.#runners = new Map();
     this.#stopped = runners;
     await Promise.all(runners.map((runner) => this.#close(runner)));
+  }
+
+  /**
+   * Resolves when sources that several replicas read by themselves have given nothing for a moment: what is there has been read then, as far
+   * as can be told. It resolves as well when that takes too long, as where there is always something.
+   */
+  async caughtUp(): Promise<void> {
+    const end = performance.now() + CATCH_UP_MS_MAX;
+    let [received, since] = [-1, performance.now()];
+    while (this.#isReading && this.#readByAll.length > 0 && performance.now() < Math.min(end, since + QUIET_MS)) {
+      const now = this.#readByAll.reduce((sum, { status }) => sum + status.received, 0);
+      if (now !== received || this.#readByAll.some(({ isTaking }) => isTaking)) [received, since] = [now, performance.now()];
+      await sleep(QUIET_LOOK_MS);
+    }
+  }
+
+  /** Sources that no broker divides. */
+  get #readByAll(): readonly SourceRunner[] {
+    return [...this.#runners.values()].filter(({ settings, webhook }) => webhook === undefined && !isDivided(settings));
   }
 
   async #close(runner: SourceRunner): Promise<void> {

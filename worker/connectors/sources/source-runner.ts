@@ -85,6 +85,8 @@ export class SourceRunner {
   readonly #end = new AbortController();
   /** What is being taken, or was last. */
   #taking: Promise<unknown> = Promise.resolve();
+  /** Batches that are being taken. */
+  #offered = 0;
   #isConnected = false;
   #isEnded = false;
   #problem: string | null = null;
@@ -113,6 +115,11 @@ export class SourceRunner {
     const webhook = this.webhook === undefined ? null : { topic: settings.topic, isSigned: this.webhook.isSigned };
     const { dropped = 0 } = this.#options.source;
     return { id, connector: settings.name, isConnected, isEnded, problem, received, unreadable, dropped, webhook };
+  }
+
+  /** What it has handed over is not all taken yet. */
+  get isTaking(): boolean {
+    return this.#offered > 0;
   }
 
   /** Undefined where it reads by itself. */
@@ -150,7 +157,8 @@ export class SourceRunner {
     source.start({
       position: this.#behind,
       take: (batch) => {
-        const taking = this.#take(batch);
+        this.#offered++;
+        const taking = this.#take(batch).finally(() => this.#offered--);
         this.#taking = taking.catch(() => undefined); // Whoever reads hears of it.
         return taking;
       },

@@ -327,8 +327,18 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** Ends with everything in its state, what is not delivered included. `silence`: from here on it may say nothing, and resolves when it says nothing. False when its state could not be saved. */
-  close(silence: () => void | Promise<void>): Promise<boolean> {
-    return this.#life.close(silence);
+  close(silence: () => void | Promise<void>, flushMs?: number): Promise<boolean> {
+    return this.#life.close(silence, flushMs);
+  }
+
+  /** Resolves when its sources are read up to what there is, as far as can be told, or that takes too long. */
+  caughtUp(): Promise<void> {
+    return this.#sources.caughtUp();
+  }
+
+  /** Nobody goes on with it: what it has not said becomes dead letters. */
+  bury(): Promise<void> {
+    return this.#life.bury();
   }
 
   /** It has no right to run any more: what it has not said is never said. Waits for nobody. */

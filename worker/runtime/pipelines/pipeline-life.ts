@@ -291,15 +291,20 @@ export class PipelineLife {
     ring.end('deleted');
   }
 
-  /** Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on nothing is said. */
-  async close(silence: () => void | Promise<void>): Promise<boolean> {
+  /** What its sinks have not taken is given up and kept as dead letters, beside those that there are. Nothing more is said. */
+  async bury(): Promise<void> {
+    await Promise.race([this.#parts.sinks.bury(), sleep(LETTERS_MS_MAX, undefined, { ref: false })]);
+  }
+
+  /** Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on nothing is said. `flushMs`: how long sinks are waited for. */
+  async close(silence: () => void | Promise<void>, flushMs: number = SINKS_FLUSH_MS): Promise<boolean> {
     const { record, intake, sinks, saver } = this.#parts;
     return this.exclusive(async () => {
       if (!this.isRunning) return this.#status === 'stopped';
       this.#become('draining');
       this.#isDraining = true;
       await this.#workThrough();
-      if (!record.isDeleted) await sinks.idle(SINKS_FLUSH_MS);
+      if (!record.isDeleted) await sinks.idle(flushMs);
       await silence();
       await sinks.settled();
       const isSaved = !record.isDeleted && (await this.#saveDrained(() => saver.saveWhole()));

@@ -57,6 +57,8 @@ export type PlacedPipeline = Pick<
   | 'outputsChanged'
   | 'saveNow'
   | 'close'
+  | 'caughtUp'
+  | 'bury'
   | 'abandon'
   | 'start'
   | 'metrics'

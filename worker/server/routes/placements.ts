@@ -96,20 +96,24 @@ function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRout
       summary: 'Stop and forget a pipeline of the cluster',
       tag: 'cluster',
       access: 'admin',
-      query: { epoch: textParameter('The epoch under which it is given up.') },
+      query: {
+        epoch: textParameter('The epoch under which it is given up.'),
+        flush_ms: textParameter('Nobody goes on with it: it has so long to do what it was given, and what is left becomes dead letters.'),
+      },
       success: { 200: placementDeletedSchema },
       errors: ['stale_epoch', 'validation_error'],
-      handle: ({ params, query }) => ({
-        deleted: placements.delete(params.id, epochOf(query.epoch)),
-        incarnation: identity.incarnation,
-      }),
+      handle: async ({ params, query }) => {
+        const flushMs = query.flush_ms === undefined ? undefined : wholeNumber('flush_ms', query.flush_ms);
+        const deleted = await placements.delete(params.id, wholeNumber('epoch', query.epoch), flushMs);
+        return { deleted, incarnation: identity.incarnation };
+      },
     }),
   ];
 }
 
-function epochOf(text: string | undefined): number {
+function wholeNumber(name: string, text: string | undefined): number {
   if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text);
-  throw new CepError('validation_error', `found the epoch '${text ?? ''}', expected a whole number`);
+  throw new CepError('validation_error', `found the ${name} '${text ?? ''}', expected a whole number`);
 }
 
 function stateRoutes({ placements }: ClusterWorker): readonly ApiRoute[] {
@@ -139,7 +143,7 @@ function stateRoutes({ placements }: ClusterWorker): readonly ApiRoute[] {
       body: placementCloseSchema,
       success: { 200: heldPlacementSchema },
       errors: stateErrors,
-      handle: ({ params, body }) => placements.get(params.id).close(body.epoch, body.state_format),
+      handle: ({ params, body }) => placements.get(params.id).close(body.epoch, { stateFormat: body.state_format, flushMs: body.flush_ms }),
     }),
     of('reopen', 'Go on with what was closed'),
     of('checkpoint', 'Make a checkpoint and commit it now'),

@@ -3,6 +3,7 @@ import type { ClusterState, GroupPipeline, Placement } from '../../../../coordin
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { CepError, invariant } from '../../../../shared/errors/error.ts';
 import { externalSource } from '../../../../shared/protocol/placements.ts';
+import { LATEST_STATE_FORMAT } from '../../../../worker/engine/state/format.ts';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../../worker/membership/coordinator-client.ts';
 import { SimulatedCoordinators } from './simulated-coordinators.ts';
 import { SimulatedNetwork, settled } from './simulated-network.ts';
@@ -82,7 +83,7 @@ export class SimulatedCluster {
     worker.table.look();
     const report = worker.table.report();
     const sentAt = worker.now();
-    const body = { incarnation: worker.incarnation, ...report };
+    const body = { incarnation: worker.incarnation, state_format: LATEST_STATE_FORMAT, ...report };
     const { heartbeats } = this.coordinators.leader;
     void this.network
       .ask(
@@ -149,14 +150,15 @@ export class SimulatedCluster {
       prepare: async ({ address, placementId }, program) => {
         await ask(address, (worker) => worker.act((table) => table.prepare(placementId, program)));
       },
-      delete: ({ address, placementId }, epoch) =>
+      delete: ({ address, placementId }, epoch, flushMs) =>
         ask(address, (worker) =>
-          worker.act((table) => {
-            table.delete(placementId, epoch);
+          worker.act(async (table) => {
+            await table.delete(placementId, epoch, flushMs);
             return worker.incarnation;
           }),
         ),
-      close: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch))),
+      close: ({ address, placementId }, epoch, { flushMs }) =>
+        ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch, { flushMs }))),
       reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
       checkpoint: ({ address, placementId }, epoch) =>
         ask(address, (worker) => worker.act((table) => table.get(placementId).checkpoint(epoch))),
@@ -216,8 +218,17 @@ export class SimulatedCluster {
       const now = after.placements.get(id);
       if (now !== undefined && now.epoch < epoch) this.problems.push(`the epoch of ${id} went from ${epoch} to ${now.epoch}`);
     }
+    if (before.placements !== after.placements) this.#removed(before, after);
     for (const { id, status, placementId, sourceWorker } of after.migrations.values()) {
       if (status === 'moved' && before.migrations.get(id)?.status === 'started') this.#moved(placementId, sourceWorker);
+    }
+  }
+
+  /** What was accepted for a placement outlives its place in the group, until a checkpoint has it. */
+  #removed(before: ClusterState, after: ClusterState): void {
+    for (const { placementId, first, last } of before.ingressLogs.values()) {
+      if (!after.placements.has(placementId) && first <= last)
+        this.problems.push(`${placementId} has gone without what ${first} to ${last} are`);
     }
   }
 
@@ -288,7 +299,8 @@ export class SimulatedCluster {
     const left: string[] = [];
     const { placements, migrations, ingressLogs, workers } = this.state;
     for (const placement of placements.values()) {
-      const { id, workerId, epoch, status } = placement;
+      const { id, workerId, epoch, status, leavingVersion } = placement;
+      if (leavingVersion !== undefined) left.push(`${id} has not left`);
       const holders = this.processes.filter((worker) => worker.isAlive && worker.table.list().some((held) => held.placement_id === id));
       const owner = holders[0];
       const held = owner?.table.get(id);

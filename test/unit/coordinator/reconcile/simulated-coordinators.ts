@@ -7,6 +7,7 @@ import { Reconciler } from '../../../../coordinator/reconcile/reconciler.ts';
 import { apply } from '../../../../coordinator/state/apply.ts';
 import { type ClusterState, emptyState } from '../../../../coordinator/state/cluster-state.ts';
 import type { Command } from '../../../../coordinator/state/commands.ts';
+import { LATEST_FORMAT } from '../../../../coordinator/state/format.ts';
 import type { WorkerClient } from '../../../../coordinator/workers-client/worker-client.ts';
 import { CepError } from '../../../../shared/errors/error.ts';
 import { Telemetry } from '../../../../shared/telemetry/internal-events.ts';
@@ -89,7 +90,7 @@ class Member {
 
 /** A group of members of which one leads; the others may think that they do. What is agreed on goes through the commands that ship. */
 export class SimulatedCoordinators {
-  state: ClusterState = emptyState;
+  state: ClusterState = { ...emptyState, format: LATEST_FORMAT };
   readonly blobs = new Map<string, Buffer>();
   readonly #members: readonly Member[];
   readonly #network: SimulatedNetwork;

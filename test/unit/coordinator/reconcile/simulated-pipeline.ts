@@ -86,6 +86,14 @@ export class SimulatedPipeline {
     this.status = 'running';
   }
 
+  async caughtUp(): Promise<void> {
+    // It has no sources.
+  }
+
+  async bury(): Promise<void> {
+    // It has no sinks.
+  }
+
   outputsChanged(): void {
     // It has no outputs.
   }

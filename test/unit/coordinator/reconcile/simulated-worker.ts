@@ -41,8 +41,12 @@ export class SimulatedWorker {
       clusterTime: () => this.now(),
       wait: (ms, signal) =>
         new Promise((resolve) => {
-          network.after(ms, () => resolve());
-          signal.addEventListener('abort', () => resolve());
+          const end = (): void => {
+            signal.removeEventListener('abort', end);
+            resolve();
+          };
+          network.after(ms, end);
+          signal.addEventListener('abort', end);
         }),
       post: () => Promise.reject(new Error('there are no routes here')),
       report: () => undefined,

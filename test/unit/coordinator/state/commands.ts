@@ -73,6 +73,7 @@ const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
   AssignPlacement: fc.record({ id: placementId, workerId }),
   ReleasePlacement: fc.record({ id: placementId, epoch }),
   ReportPlacement: fc.record({ id: placementId, epoch, status: fc.constantFrom('running', 'degraded', 'failed'), error }),
+  RemovePlacement: fc.record({ id: placementId, epoch }),
   StartMigration: fc.record({ placementId, targetWorker: workerId }),
   MovePlacement: fc.record({ migrationId }),
   EndMigration: fc.record({ migrationId, status: fc.constantFrom('completed', 'failed'), error }),

@@ -15,8 +15,10 @@ export function stateProblems(state: ClusterState): string[] {
 
 function placementProblems({ placements, groups, workers, index }: ClusterState): string[] {
   const problems: string[] = [];
-  for (const { id, groupId, pipeline, replica, status, workerId, epoch } of placements.values()) {
-    const wanted = groups.get(groupId)?.pipelines.find(({ name }) => name === pipeline);
+  for (const { id, groupId, pipeline, replica, status, workerId, epoch, leavingVersion } of placements.values()) {
+    const group = groups.get(groupId);
+    const content = leavingVersion === undefined ? group : group?.former?.find(({ version }) => version === leavingVersion);
+    const wanted = content?.pipelines.find(({ name }) => name === pipeline);
     if (wanted === undefined || replica >= wanted.replicas) problems.push(`placement ${id} is of no pipeline`);
     if (id !== placementId(groupId, pipeline, replica)) problems.push(`placement ${id} has the wrong id`);
     if ((status === 'pending') !== (workerId === undefined)) problems.push(`placement ${id} is ${status} with worker ${workerId}`);
@@ -26,7 +28,15 @@ function placementProblems({ placements, groups, workers, index }: ClusterState)
     if (epoch > index || (workerId !== undefined && epoch === 0)) problems.push(`placement ${id} has epoch ${epoch} at ${index}`);
   }
   const expected = [...groups.values()].flatMap(({ pipelines }) => pipelines).reduce((sum, { replicas }) => sum + replicas, 0);
-  if (placements.size !== expected) problems.push(`there are ${placements.size} placements of ${expected}`);
+  const staying = [...placements.values()].filter(({ leavingVersion }) => leavingVersion === undefined);
+  if (staying.length !== expected) problems.push(`there are ${staying.length} placements of ${expected}`);
+  for (const { id, former = [] } of groups.values()) {
+    for (const { version, pipelines } of former) {
+      const isNeeded = ({ name }: { readonly name: string }): boolean =>
+        [...placements.values()].some((one) => one.groupId === id && one.leavingVersion === version && one.pipeline === name);
+      if (!pipelines.some(isNeeded)) problems.push(`group ${id} keeps version ${version}, by which nothing runs`);
+    }
+  }
   return problems;
 }
 

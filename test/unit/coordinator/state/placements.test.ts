@@ -264,8 +264,9 @@ describe('a pipeline group', () => {
       raised.state,
     );
     expect([moved.results, createdOf(moved.state, 'q')]).toEqual([Array(4).fill('done'), 10]);
-    const again = run([update('p'), update('p', 'q')], moved.state);
-    expect([createdOf(again.state, 'p'), createdOf(again.state, 'q')]).toEqual([undefined, 16]);
+    const remove: Command = { type: 'RemovePlacement', payload: { id: q, epoch: 14 } };
+    const again = run([update('p'), remove, update('p', 'q')], moved.state);
+    expect([again.results, createdOf(again.state, 'p'), createdOf(again.state, 'q')]).toEqual([Array(3).fill('done'), undefined, 17]);
   });
 
   it('says nothing of when it came in a format that a member of before reads', () => {
