@@ -55,9 +55,9 @@ function databaseConnector(name: string, allowed: readonly Kind[]): ConnectorTyp
 /** The first row that the query gives for a key, by column. */
 function rowLookup(database: Database, query: string): Lookup {
   return {
-    find: async (key) => {
+    find: async (key, signal) => {
       const parameter = typeof key === 'object' ? toText(key) : key;
-      const [row] = await database.query(query, [parameter]).catch((cause: unknown) => {
+      const [row] = await database.query(query, [parameter], signal).catch((cause: unknown) => {
         throw new Error(databaseReason(cause), { cause });
       });
       if (row === undefined) throw new Error('the query gives no row');
