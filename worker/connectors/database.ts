@@ -8,6 +8,7 @@ import { databaseSteps } from './database/database-test.ts';
 import { MysqlDatabase } from './database/mysql-database.ts';
 import { PostgresDatabase } from './database/postgres-database.ts';
 import { TableSink } from './database/table-sink.ts';
+import { LookupTurns } from './lookups/lookup-turns.ts';
 import { numberParameter, textParameter } from './parameters.ts';
 import { requireReachable } from './reachable-host.ts';
 
@@ -43,7 +44,7 @@ function databaseConnector(name: string, allowed: readonly Kind[]): ConnectorTyp
       if (query === undefined)
         throw wrong(settings.name, 'it has no query to look anything up', 'write `query: "select .. where id = $1"`');
       const { kind, address } = addressOf(settings, environment, allowed);
-      return rowLookup(kind.open(address), query);
+      return rowLookup(kind.open(address), query, new LookupTurns(address.poolSize));
     },
     async *test(use, environment) {
       const { kind, address } = addressOf(use, environment, allowed);
@@ -53,13 +54,15 @@ function databaseConnector(name: string, allowed: readonly Kind[]): ConnectorTyp
 }
 
 /** The first row that the query gives for a key, by column. */
-function rowLookup(database: Database, query: string): Lookup {
+function rowLookup(database: Database, query: string, turns: LookupTurns): Lookup {
   return {
-    find: async (key) => {
+    find: async (key, signal) => {
       const parameter = typeof key === 'object' ? toText(key) : key;
-      const [row] = await database.query(query, [parameter]).catch((cause: unknown) => {
-        throw new Error(databaseReason(cause), { cause });
-      });
+      const [row] = await turns
+        .run(() => database.query(query, [parameter], signal), signal)
+        .catch((cause: unknown) => {
+          throw new Error(databaseReason(cause), { cause });
+        });
       if (row === undefined) throw new Error('the query gives no row');
       return new Map(Object.entries(row).map(([column, value]) => [column, columnValue(value)]));
     },

@@ -9,7 +9,7 @@ import { flagParameter, textParameter } from './parameters.ts';
 /** Files of events: read and followed, or appended to. */
 export const fileConnector: ConnectorType = {
   name: 'file',
-  openSource: ({ name, topic, parameters, events }, { filePath = noFile }) => {
+  openSource: ({ name, topic, parameters, events, messagesMax }, { filePath = noFile }) => {
     const path = placeOf(name, topic ?? '', filePath);
     const start = textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest';
     if (start === 'latest' && path.endsWith('.gz')) throw nothingBehind(name, topic ?? '');
@@ -20,6 +20,7 @@ export const fileConnector: ConnectorType = {
       otherType: textParameter(parameters, 'event_type') ?? events?.type,
       follows: !parameters.has('follow') || flagParameter(parameters, 'follow'),
       start,
+      messagesMax,
     });
   },
   openSink: ({ name, parameters }, { filePath = noFile }) => {

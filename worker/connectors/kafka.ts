@@ -26,7 +26,7 @@ const compressions = ['none', 'gzip'];
 export const kafkaConnector: ConnectorType = {
   name: 'kafka',
   openSource: (settings, environment) => {
-    const { name, topic, subscription, parameters, replica } = settings;
+    const { name, topic, subscription, parameters, replica, messagesMax } = settings;
     if (topic === null) throw wrong(name, 'it has no topic to read', 'write `topic: ".."`');
     const address = followed(settings, (now) => addressOf(now, environment));
     return new KafkaSource({
@@ -38,6 +38,7 @@ export const kafkaConnector: ConnectorType = {
       start: textParameter(parameters, 'start') === 'latest' ? 'latest' : 'earliest',
       sessionMs: durationParameter(parameters, 'session_timeout', SESSION_MS_DEFAULT),
       replica,
+      messagesMax,
     });
   },
   openSink: (settings, environment) => {

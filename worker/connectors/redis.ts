@@ -18,7 +18,7 @@ const PORT = 6379;
 export const redisConnector: ConnectorType = {
   name: 'redis',
   openSource: (settings, environment) => {
-    const { name, topic, subscription, parameters, textFields, declaredFields } = settings;
+    const { name, topic, subscription, parameters, textFields, declaredFields, messagesMax } = settings;
     if (topic === null)
       throw new CepError('connector_error', `connector '${name}' has nothing to read`, { hint: 'write `channel: ".."` or `stream: ".."`' });
     const address = followed(settings, (now) => addressOf(now, environment));
@@ -40,6 +40,7 @@ export const redisConnector: ConnectorType = {
       consumer,
       textFields: new Set(textFields),
       declaredFields: declaredFields === undefined ? undefined : new Set(declaredFields),
+      messagesMax,
     });
   },
   openSink: (settings, environment) => {

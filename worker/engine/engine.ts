@@ -41,6 +41,8 @@ export interface Engine {
    * place. Answers may come in any order, also behind `end`. False when nobody waits for it: unknown, or answered before.
    */
   answer(answer: Answer): boolean;
+  /** What comes from here on is another input to the host: see `EngineHost.suspend`. */
+  divide(): void;
   /**
    * Everything the engine remembers at this moment, as JSON-safe data. The call itself is short, also with many keys: what
    * takes time is reading `state` for the first time, whenever that is. `format`: of states; an earlier one for an earlier version of cep.
@@ -91,9 +93,16 @@ export interface EngineHost {
   lookup?(request: LookupRequest): Answered | undefined;
   /** Rows of `.score` need this, in batches; answered as look-ups are. Absent: a program with `.score` is refused. */
   score?(request: ScoreRequest): Answered | undefined;
+  /**
+   * Something begins to wait for an answer. When it goes on what it gave is called, once, with what is done then: all that the input at hand, as
+   * `Engine.divide` parts them, would have caused now if the answer had been there. Absent: nobody asks what came of which.
+   */
+  suspend?(): Resume;
   /** Set only when the program is traced; absent costs nothing. */
   trace?: Tracer;
 }
+
+export type Resume = (goOn: () => void) => void;
 
 /**
  * The events that an output was made from, as far as they are remembered, in order of arrival. `match`: those that the steps of the

@@ -24,6 +24,7 @@ import type { EventEntries, EventEntry } from './fusion/event-entry.ts';
 import type { FusedProgram } from './fusion/fuse.ts';
 import type { Arrivals, FusedNode, FusedRuntime, Kernel } from './fusion/fused-runtime.ts';
 import type { Row } from './operators/row.ts';
+import type { Suspended } from './operators/stream-environment.ts';
 import { EventFastPath } from './reading/event-fast-path.ts';
 import type { EventShare } from './sharing/event-share.ts';
 import { ownedEvents } from './sharing/owned-events.ts';
@@ -215,11 +216,14 @@ export class ProgramEngine implements Engine {
       ...explained,
       effects: this.#effects,
       settle: () => this.#settleAll(),
-      releaseWatermark: (hold, time) => {
+      releaseWatermark: (hold, time, order) => {
+        this.#arriving.order = order;
         this.#time.releaseWatermark(hold, time);
         this.#step();
         this.#settle();
       },
+      suspend: () => ({ order: this.#arriving.order, resume: this.#host.suspend?.() }),
+      resume: (suspended, goOn) => this.#resume(suspended, goOn),
       names: {
         function: (index) => plan.functions[index]?.name ?? '',
         global: (index) => plan.globals[index]?.name ?? '',
@@ -325,6 +329,23 @@ export class ProgramEngine implements Engine {
     const isAwaited = this.#effects.answer(answer);
     this.#effects.runTasks();
     return isAwaited;
+  }
+
+  divide(): void {
+    this.#effects.waitingQueues.divide();
+  }
+
+  /** With steps of its own, as if an event came. */
+  #resume({ order, resume }: Suspended, goOn: (newest: number) => void): void {
+    const newest = this.#arriving.order;
+    this.#arriving.order = order;
+    this.#backend.beginEvent();
+    try {
+      if (resume === undefined) goOn(newest);
+      else resume(() => goOn(newest));
+    } finally {
+      this.#arriving.order = newest;
+    }
   }
 
   /** What rows that go on after a wait have caused. */

@@ -28,7 +28,8 @@ const database = (name: string, scheme: string, summary: string): ConnectorDescr
       'another of these stands in `data` alone (W054). In a column of times a text that says its zone is an instant, any other is for the ' +
       'database to read. Delivered is what the database has committed; what it refuses, as values that another unique index has for another ' +
       'id, is a dead letter.',
-    enrich: 'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up.',
+    enrich:
+      'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up. As many run at a time as there are connections (`pool_size`); `timeout` of `.enrich` counts the wait for one too, and has no bound.',
   },
   example: `connector Tariffs = ${name} (url: "${scheme}://cep@db.example.com/shop", query: "select rate from tariffs where $1 between low and high")
 connector Alerts = ${name} (url: "${scheme}://cep@db.example.com/shop", table: "alerts")

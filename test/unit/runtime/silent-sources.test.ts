@@ -33,7 +33,11 @@ class Run {
   static #open(text: string): Promise<HostedEngine> {
     const source = `connector K = mqtt(url: "mqtt://127.0.0.1")\n${text}`;
     const hosted = { program: { source, files: {} }, folder: { path: '.', refused: [] }, strictEvents: false, isWatched: false };
-    return HostedEngine.open(hosted, { guarded: (action) => action(), lookup: () => Promise.reject(new Error('none')) });
+    return HostedEngine.open(hosted, {
+      guarded: (action) => action(),
+      lookup: () => Promise.reject(new Error('none')),
+      wentOn: () => undefined,
+    });
   }
 
   /** With a field that says when it was, in seconds. */

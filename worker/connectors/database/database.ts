@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 
-/** Time for a server to answer, ms. */
+/** Time for a server to answer, ms; of a look-up: behind the time for which somebody waits. */
 export const ANSWER_MS_MAX = 10_000;
 
 export interface DatabaseAddress {
@@ -21,7 +21,7 @@ export type DatabaseRow = Readonly<Record<string, unknown>>;
 
 /** A server of tables. Connects when it is asked first, and again after a connection was lost. */
 export interface Database {
-  /** `$1`, `$2`, .. stand for the values. The signal says that nobody waits any more. @throws what is wrong with the connection or the query */
+  /** `$1`, `$2`, .. stand for the values. The signal says that nobody waits any more; without one it is waited for so long. @throws what is wrong with the connection or the query */
   query(text: string, values: readonly unknown[], signal?: AbortSignal): Promise<readonly DatabaseRow[]>;
   /** The parts of a name, each as text that can be nothing else than that name. */
   quoted(name: readonly string[]): string;

@@ -1,7 +1,8 @@
 import type { TypeCastField } from 'mysql2';
-import type { Pool } from 'mysql2/promise';
+import type { Pool, QueryOptions } from 'mysql2/promise';
+import { untilLeft } from '../in-time.ts';
 import { exactJson, exactNumber } from '../lookups/exact-json.ts';
-import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow } from './database.ts';
+import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow, sqlState } from './database.ts';
 
 const IDLE_MS_MAX = 60_000;
 /** Texts, names and comments, in which a `$1` is none; and those that are. */
@@ -20,11 +21,12 @@ export class MysqlDatabase implements Database {
     this.#address = address;
   }
 
-  async query(text: string, values: readonly unknown[]): Promise<readonly DatabaseRow[]> {
+  async query(text: string, values: readonly unknown[], signal?: AbortSignal): Promise<readonly DatabaseRow[]> {
     this.#opening ??= openPool(this.#address);
     const pool = await this.#opening;
     const placed = withQuestionMarks(text, values);
-    const answer = pool.query({ sql: placed.text, timeout: ANSWER_MS_MAX }, placed.values as NonNullable<unknown>[]);
+    const asked = { sql: placed.text, values: [...placed.values] as NonNullable<unknown>[] };
+    const answer = signal === undefined ? pool.query({ ...asked, timeout: ANSWER_MS_MAX }) : lookedUp(pool, asked, signal);
     const [rows] = await answer.catch((cause: unknown) => {
       throw text.includes(REFUSAL) && (cause as { readonly errno?: unknown }).errno === TWO_ROWS ? new OtherRow(cause) : cause;
     });
@@ -65,6 +67,19 @@ export class MysqlDatabase implements Database {
     const opening = this.#opening;
     this.#opening = undefined;
     await (await opening)?.end();
+  }
+}
+
+async function lookedUp(pool: Pool, asked: QueryOptions, signal: AbortSignal): ReturnType<Pool['query']> {
+  const connection = await pool.getConnection();
+  try {
+    const answer = await untilLeft(connection.query(asked), signal, ANSWER_MS_MAX);
+    connection.release();
+    return answer;
+  } catch (cause) {
+    if (sqlState(cause) === '') connection.destroy();
+    else connection.release();
+    throw cause;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig } from 'pg';
 import { timestampText } from '../../../shared/events/time-text.ts';
+import { untilLeft } from '../in-time.ts';
 import { exactJson, exactNumber } from '../lookups/exact-json.ts';
 import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow } from './database.ts';
 
@@ -14,6 +15,8 @@ const TEXTS = 1009;
 const DATE = 1082;
 const TIMESTAMP = 1114;
 const IDLE_MS_MAX = 60_000;
+/** The driver takes 0 for its default. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** PostgreSQL, over sockets of the door. */
 export class PostgresDatabase implements Database {
@@ -24,10 +27,23 @@ export class PostgresDatabase implements Database {
     this.#address = address;
   }
 
-  async query(text: string, values: readonly unknown[]): Promise<readonly DatabaseRow[]> {
+  async query(text: string, values: readonly unknown[], signal?: AbortSignal): Promise<readonly DatabaseRow[]> {
     this.#opening ??= openPool(this.#address);
     const pool = await this.#opening;
-    return (await pool.query<DatabaseRow>(text, [...values])).rows;
+    if (signal === undefined) return (await pool.query<DatabaseRow>(text, [...values])).rows;
+    const client = await pool.connect();
+    client.on('error', ignored);
+    let problem: Error | undefined;
+    try {
+      const asked: QueryConfig & { readonly query_timeout: number } = { text, values: [...values], query_timeout: TIMER_MS_MAX };
+      return (await untilLeft(client.query<DatabaseRow>(asked), signal, ANSWER_MS_MAX)).rows;
+    } catch (cause) {
+      problem = cause as Error;
+      throw cause;
+    } finally {
+      client.off('error', ignored);
+      client.release(problem);
+    }
   }
 
   quoted(name: readonly string[]): string {
@@ -101,8 +117,12 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     },
   });
   // Of a connection that nobody is using: the next query gets another.
-  pool.on('error', () => undefined);
+  pool.on('error', ignored);
   return pool;
+}
+
+function ignored(): void {
+  // What is under way on the connection says it too.
 }
 
 /** Of a list, also of lists. */

@@ -25,6 +25,8 @@ const LOOK_MS = 100;
 /** Looks without anything new at a file that another has replaced, before it is left: who writes to it may not know yet. */
 const LAST_LOOKS = 10;
 const CHUNK_BYTES = 262_144;
+/** Of a message, about. */
+const MESSAGE_BYTES = 128;
 /** Of the start of a file, what tells it from another that has its number after it. */
 const HEAD_BYTES = 256;
 const NEWLINE = 10;
@@ -35,6 +37,8 @@ export interface FollowedFileOptions extends Omit<FileLinesOptions, 'format'> {
   readonly follows: boolean;
   /** Where it begins that has no position. */
   readonly start: 'earliest' | 'latest';
+  /** About how many messages are handed over at a time. @default as many as stand in a piece of the file */
+  readonly messagesMax?: number | undefined;
 }
 
 /** Where the reading of a file stands: behind `offset` bytes of the file with this number, whose first `headLength` bytes have this sum. */
@@ -219,7 +223,7 @@ export class FollowedFile implements Source {
   async #unpacked(): Promise<AsyncIterable<Buffer>> {
     const fd = await openRegular(this.#options.path, constants.O_RDONLY);
     const packed = createReadStream('', { fd, signal: this.#end.signal });
-    const unpacked = packed.pipe(createGunzip({ chunkSize: CHUNK_BYTES }));
+    const unpacked = packed.pipe(createGunzip({ chunkSize: chunkBytesOf(this.#options) }));
     packed.once('error', (error) => unpacked.destroy(error));
     unpacked.once('close', () => packed.destroy());
     return unpacked;
@@ -238,6 +242,10 @@ export class FollowedFile implements Source {
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }
+}
+
+function chunkBytesOf({ messagesMax }: FollowedFileOptions): number {
+  return messagesMax === undefined ? CHUNK_BYTES : Math.min(CHUNK_BYTES, messagesMax * MESSAGE_BYTES);
 }
 
 /** One file on its way: bytes that are read, records that are whole, messages that are to be handed over. */
@@ -277,8 +285,9 @@ class FileReader {
 
   /** Reads on; false when there is no more for now. `isEnd`: what stands behind the last line end is a line too. */
   async step(isEnd: boolean): Promise<boolean> {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    const { bytesRead = 0 } = (await this.#file?.handle.read(buffer, 0, CHUNK_BYTES, this.#offset + this.#rest.length)) ?? {};
+    const size = chunkBytesOf(this.#options);
+    const buffer = Buffer.allocUnsafe(size);
+    const { bytesRead = 0 } = (await this.#file?.handle.read(buffer, 0, size, this.#offset + this.#rest.length)) ?? {};
     this.add(buffer.subarray(0, bytesRead), isEnd);
     return bytesRead > 0;
   }

@@ -33,6 +33,8 @@ export interface KafkaSourceOptions {
   readonly start: 'earliest' | 'latest';
   /** It reads the partitions of one of several replicas. @default its share of all */
   readonly replica?: ReplicaReading | undefined;
+  /** How many messages are handed over at a time. @default 5,000 */
+  readonly messagesMax?: number | undefined;
   /** After this time a member that is silent has left the group. */
   readonly sessionMs: number;
 }
@@ -207,7 +209,7 @@ export class KafkaSource implements Source {
     const assignment = this.#assignment;
     const next = taken.next(partition) ?? 0n;
     const fresh = batch.messages.filter((message) => BigInt(message.offset) >= next && unpackingProblem(message) !== null);
-    for (const piece of piecesOf(fresh)) {
+    for (const piece of piecesOf(fresh, this.#options.messagesMax)) {
       if (this.#connection.isClosed || isStale()) return;
       // With the last message what is none is taken that stands behind it: the mark of a transaction.
       const last = piece.at(-1) === fresh.at(-1) ? batch.lastOffset() : (piece.at(-1)?.offset ?? '');
@@ -261,12 +263,12 @@ async function requireTopic(admin: Admin, topic: string): Promise<void> {
 }
 
 /** In order; none is larger than may be handed over at a time, unless one message is. */
-function* piecesOf(messages: readonly KafkaMessage[]): Generator<readonly KafkaMessage[]> {
+function* piecesOf(messages: readonly KafkaMessage[], messagesMax = TAKE_MESSAGES_MAX): Generator<readonly KafkaMessage[]> {
   let piece: KafkaMessage[] = [];
   let bytes = 0;
   for (const message of messages) {
     const length = message.value?.length ?? 0;
-    if (piece.length > 0 && (piece.length >= TAKE_MESSAGES_MAX || bytes + length > TAKE_BYTES_MAX)) {
+    if (piece.length > 0 && (piece.length >= messagesMax || bytes + length > TAKE_BYTES_MAX)) {
       yield piece;
       [piece, bytes] = [[], 0];
     }

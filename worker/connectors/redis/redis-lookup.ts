@@ -2,8 +2,9 @@ import type { Redis } from 'ioredis';
 import { fromJson, toText } from '../../../shared/events/text.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { Lookup } from '../connector.ts';
+import { untilLeft } from '../in-time.ts';
 import { exactJson } from '../lookups/exact-json.ts';
-import { type RedisAddress, redisClient, redisReason } from './redis-client.ts';
+import { ANSWER_MS_MAX, type RedisAddress, redisClient, redisReason } from './redis-client.ts';
 
 /** Texts that stand for other values: Redis knows texts alone. */
 const JSON_VALUE = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{[][\s\S]*)$/;
@@ -24,19 +25,20 @@ export class RedisLookup implements Lookup {
     this.#options = options;
   }
 
-  async find(key: Value): Promise<Value> {
+  async find(key: Value, signal: AbortSignal): Promise<Value> {
     const name = this.#options.keyPrefix + toText(key);
-    this.#connecting ??= redisClient(this.#options.address);
+    this.#connecting ??= redisClient(this.#options.address, null);
     const connecting = this.#connecting;
     try {
       const client = await connecting;
       // Others may find out meanwhile that theirs is of the other kind.
       const isHash = this.#isHash;
-      const found = await this.#read(client, name, isHash).catch(async (error: unknown) => {
+      const read = this.#read(client, name, isHash).catch(async (error: unknown) => {
         if (!(error instanceof Error) || !error.message.startsWith('WRONGTYPE')) throw error;
         this.#isHash = !isHash;
         return this.#read(client, name, !isHash);
       });
+      const found = await untilLeft(read, signal, ANSWER_MS_MAX);
       if (found === null) throw new NoSuchKey(`there is nothing under '${name}'`);
       return found;
     } catch (cause) {

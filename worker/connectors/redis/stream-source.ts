@@ -29,6 +29,8 @@ export interface RedisStreamOptions {
   readonly declaredFields: ReadonlySet<string> | undefined;
   /** What no member of the group has said for so long that it works on it, another takes over. @default IDLE_MS */
   readonly idleMs?: number;
+  /** How many entries are read at a time. @default `BATCH_ENTRIES_MAX` */
+  readonly messagesMax?: number | undefined;
 }
 
 interface StreamPosition {
@@ -117,7 +119,7 @@ export class RedisStreamSource implements Source {
   /** @param taken Of a member of a group. */
   async #take(entries: readonly Entry[], reading: SourceReading, taken?: readonly IdRange[]): Promise<boolean> {
     if (entries.length === 0) return true;
-    this.#count = nextCount(this.#count, entries);
+    this.#count = nextCount(this.#count, entries, this.#options.messagesMax);
     const newest = entries.reduce((id, [other]) => (isAfter(other, id) ? other : id), this.#last);
     const position: StreamPosition = { id: newest, ...(taken && { taken }) };
     const messages = entries.map((entry) => this.#message(entry));
@@ -159,8 +161,8 @@ function pairsOf(fields: readonly Buffer[]): Pair[] {
 }
 
 /** By what the entries of the last answer had, and not much more at once: those behind may be larger. */
-function nextCount(count: number, entries: readonly Entry[]): number {
+function nextCount(count: number, entries: readonly Entry[], entriesMax = BATCH_ENTRIES_MAX): number {
   const bytes = entries.reduce((sum, [, fields]) => (fields ?? []).reduce((length, field) => length + field.length, sum), 0);
   const fitting = Math.floor((BATCH_BYTES * entries.length) / Math.max(1, bytes));
-  return Math.max(1, Math.min(BATCH_ENTRIES_MAX, fitting, count * 8));
+  return Math.max(1, Math.min(entriesMax, fitting, count * 8));
 }

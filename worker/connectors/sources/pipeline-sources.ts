@@ -29,6 +29,8 @@ export interface SourceUse {
   readonly declaredFields?: readonly string[];
   /** Of a file: all event types that the program declares. @default it is no file */
   readonly declarations?: readonly EventDeclaration[];
+  /** As `SourceSettings` has it. */
+  readonly messagesMax?: number | undefined;
 }
 
 export interface PipelineSourcesOptions {
@@ -51,12 +53,13 @@ export interface PipelineSourcesOptions {
 /** An epoch that has gone on is no change: whoever reads goes on. */
 function isSame(one: SourceSettings, other: SourceSettings): boolean {
   const isSameReplica = one.replica?.index === other.replica?.index && one.replica?.count === other.replica?.count;
-  return isSameReplica && settingsText(one) === settingsText(other) && JSON.stringify(one.events) === JSON.stringify(other.events);
+  const isSameReading = isSameReplica && one.messagesMax === other.messagesMax;
+  return isSameReading && settingsText(one) === settingsText(other) && JSON.stringify(one.events) === JSON.stringify(other.events);
 }
 
 /** A connector as a pipeline reads it. @throws CepError `connector_error` */
 export function settingsOfUse(
-  { id, parameters, eventTypes, textFields, declaredFields, declarations }: SourceUse,
+  { id, parameters, eventTypes, textFields, declaredFields, declarations, messagesMax }: SourceUse,
   declared: ConnectorSettings,
   reader: Pick<PipelineSourcesOptions, 'environment' | 'pipelineId'> & { readonly replica?: PipelineReplica | undefined },
 ): SourceSettings {
@@ -66,6 +69,7 @@ export function settingsOfUse(
     ...settingsOfReplica(settings, replica?.index ?? 0),
     subscription: `${pipelineId}-${id}`,
     textFields,
+    messagesMax,
     ...(declaredFields && { declaredFields }),
     ...(declarations && { events: { declarations, type: eventTypes.length === 1 ? eventTypes[0] : undefined } }),
   };

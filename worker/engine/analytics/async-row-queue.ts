@@ -2,10 +2,11 @@ import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { evaluationFailure } from '../evaluate/failure.ts';
 import type { WindowFrame } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
-import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import type { StreamEnvironment, Suspended } from '../operators/stream-environment.ts';
 import { type Codec, flag, list, number, record } from '../state/codec.ts';
 import { savedRow } from '../state/saved-row.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
+import type { WaitingQueue } from './waiting-queues.ts';
 
 /** Something that waits to go on: a row, with what its operator knows of it. */
 export interface QueuedRow {
@@ -31,13 +32,17 @@ export function savedQueue<S>(state: Codec<S>): Codec<readonly SavedEntry<S>[]> 
   });
 }
 
-interface Entry<T extends QueuedRow> {
-  /** A row, or the end of a window. */
-  readonly held: T | WindowFrame;
-  readonly isFrame: boolean;
+/** A row, the end of a window, or a fence: what comes behind it is of another input. */
+type Held<T extends QueuedRow> =
+  | { readonly kind: 'row'; readonly row: T }
+  | { readonly kind: 'frame'; readonly frame: WindowFrame }
+  | { readonly kind: 'fence' };
+
+type Entry<T extends QueuedRow> = Held<T> & {
   /** Watermark behind the operator when it came, ms. */
   readonly mark: number;
-}
+  readonly suspended: Suspended;
+};
 
 export interface AsyncRowQueueOptions<T extends QueuedRow> {
   readonly plan: OperatorPlan;
@@ -53,7 +58,7 @@ export interface AsyncRowQueueOptions<T extends QueuedRow> {
  *
  * Behind a window the rows of one closing leave together with its end, as operators that work per window keep nothing else.
  */
-export class AsyncRowQueue<T extends QueuedRow> {
+export class AsyncRowQueue<T extends QueuedRow> implements WaitingQueue {
   readonly hold: WatermarkHold;
   readonly #options: AsyncRowQueueOptions<T>;
   readonly #isWindowed: boolean;
@@ -71,8 +76,12 @@ export class AsyncRowQueue<T extends QueuedRow> {
     return !this.#isWindowed && this.#entries.length === 0;
   }
 
-  enqueue(held: T): void {
-    this.#add({ held, isFrame: false, mark: this.#options.environment.watermark() });
+  isBehind(hold: WatermarkHold): boolean {
+    return this.#options.environment.isBehind(hold);
+  }
+
+  enqueue(row: T): void {
+    this.#add({ kind: 'row', row });
     this.#options.environment.countWaiting(1);
   }
 
@@ -87,31 +96,44 @@ export class AsyncRowQueue<T extends QueuedRow> {
       this.#options.endWindow(frame);
       return;
     }
-    this.#add({ held: frame, isFrame: true, mark: this.#options.environment.watermark() });
-    if (this.#entries.every((entry, at) => this.#isReady(entry) && entry.isFrame === (at === this.#entries.length - 1))) this.#passGroup();
+    this.#add({ kind: 'frame', frame });
+    const last = this.#entries.length - 1;
+    if (this.#entries.every((entry, at) => this.#isReady(entry) && (entry.kind === 'frame') === (at === last))) this.#passGroup();
     else this.#releaseLater();
+  }
+
+  fence(): void {
+    if (this.#entries.length > 0) this.#add({ kind: 'fence' });
   }
 
   /** Rows that wait, in order. */
   *rows(): Iterable<T> {
-    for (const { held, isFrame } of this.#entries) if (!isFrame) yield held as T;
+    for (const entry of this.#entries) if (entry.kind === 'row') yield entry.row;
   }
 
-  #add(entry: Entry<T>): void {
+  #add(held: Held<T>): void {
+    const { environment } = this.#options;
+    this.#keep({ ...held, mark: environment.watermark(), suspended: environment.suspend() });
+  }
+
+  #keep(entry: Entry<T>): void {
+    const { environment } = this.#options;
     this.#entries.push(entry);
-    if (this.#entries.length === 1) this.#options.environment.holdWatermark(this.hold, entry.mark);
+    if (this.#entries.length > 1) return;
+    environment.holdWatermark(this.hold, entry.mark);
+    environment.waitingQueues.add(this);
   }
 
-  #isReady({ held, isFrame }: Entry<T>): boolean {
-    return isFrame || (held as T).isReady;
+  #isReady(entry: Entry<T>): boolean {
+    return entry.kind !== 'row' || entry.row.isReady;
   }
 
   /** How many of the first may leave together; 0 = none yet. */
   #readyGroup(): number {
     const first = this.#entries[0];
     if (first === undefined || !this.#isReady(first)) return 0;
-    if (!this.#isWindowed) return 1;
-    const end = this.#entries.findIndex(({ isFrame }) => isFrame);
+    if (!this.#isWindowed || first.kind === 'fence') return 1;
+    const end = this.#entries.findIndex(({ kind }) => kind === 'frame');
     return this.#entries.slice(0, end + 1).every((entry) => this.#isReady(entry)) ? end + 1 : 0;
   }
 
@@ -127,49 +149,70 @@ export class AsyncRowQueue<T extends QueuedRow> {
   /** One group leaves, with all that follows from it; then time goes on to where the next one came. */
   #release(): void {
     const { environment } = this.#options;
-    const mark = this.#passGroup();
-    environment.settle();
-    const next = this.#entries[0]?.mark ?? Infinity;
-    if (next !== mark) environment.releaseWatermark(this.hold, next);
+    const { suspended } = this.#entries[this.#readyGroup() - 1] as Entry<T>;
+    environment.resume(suspended, (newest) => {
+      const { mark, kind } = this.#passGroup(suspended);
+      environment.settle();
+      if (kind === 'fence') environment.waitingQueues.passOn(this);
+      const next = this.#entries[0];
+      if (next?.mark !== mark) environment.releaseWatermark(this.hold, next?.mark ?? Infinity, next?.suspended.order ?? newest);
+    });
   }
 
-  /** Gives the time at which the group came. */
-  #passGroup(): number {
+  /** Gives the first of the group. `resumed`: what has gone on already. */
+  #passGroup(resumed?: Suspended): Entry<T> {
     const group = this.#entries.splice(0, this.#readyGroup());
-    for (const entry of group) this.#passOne(entry);
-    if (this.#entries.length === 0 && !this.#isReleasing) this.#options.environment.holdWatermark(this.hold, Infinity);
-    return group[0]?.mark ?? Infinity;
+    for (const entry of group) {
+      this.#passOne(entry);
+      if (entry.suspended !== resumed) entry.suspended.resume?.(nothing);
+    }
+    if (this.#entries.length === 0) this.#empty();
+    return group[0] as Entry<T>;
   }
 
-  #passOne({ held, isFrame }: Entry<T>): void {
+  #empty(): void {
+    const { environment } = this.#options;
+    environment.waitingQueues.delete(this);
+    if (!this.#isReleasing) environment.holdWatermark(this.hold, Infinity);
+  }
+
+  #passOne(entry: Entry<T>): void {
     const { pass, endWindow, environment, plan } = this.#options;
-    if (isFrame) {
-      endWindow(held as WindowFrame);
+    if (entry.kind === 'fence') return;
+    if (entry.kind === 'frame') {
+      endWindow(entry.frame);
       return;
     }
     environment.countWaiting(-1);
     try {
-      pass(held as T);
+      pass(entry.row);
     } catch (thrown) {
-      environment.fail(evaluationFailure(thrown), (held as T).row, plan);
+      environment.fail(evaluationFailure(thrown), entry.row.row, plan);
     }
   }
 
   save<S>(stateOf: (held: T) => S): readonly SavedEntry<S>[] {
-    return this.#entries.map(({ held, isFrame, mark }) =>
-      isFrame ? { mark, frame: held as WindowFrame } : { mark, row: (held as T).row, state: stateOf(held as T) },
-    );
+    return this.#entries.flatMap((entry): SavedEntry<S>[] => {
+      if (entry.kind === 'fence') return [];
+      const { mark } = entry;
+      return [entry.kind === 'frame' ? { mark, frame: entry.frame } : { mark, row: entry.row.row, state: stateOf(entry.row) }];
+    });
   }
 
   /** Takes back what `save` gave. What is ready by then leaves before the restore is through. */
   load<S>(saved: readonly SavedEntry<S>[], heldOf: (row: Row, state: S) => T): void {
+    const { environment } = this.#options;
     for (const entry of saved) {
-      const isFrame = 'frame' in entry;
-      this.#add({ held: isFrame ? entry.frame : heldOf(entry.row, entry.state), isFrame, mark: entry.mark });
-      if (!isFrame) this.#options.environment.countWaiting(1);
+      const held: Held<T> = 'frame' in entry ? { kind: 'frame', frame: entry.frame } : { kind: 'row', row: heldOf(entry.row, entry.state) };
+      this.#keep({ ...held, mark: entry.mark, suspended: environment.suspend() });
+      if (held.kind === 'row') environment.countWaiting(1);
     }
     this.#releaseLater();
   }
+}
+
+function nothing(): void {
+  // Goes on with what it came with.
 }
 
 /** Whether a window stands before the operator; null when the operator is not among these. */

@@ -1,4 +1,5 @@
 import type { Answer } from '../engine.ts';
+import { WaitingQueues } from './waiting-queues.ts';
 
 /** What takes the answer to a question. */
 export type Receiver = (answer: Omit<Answer, 'id'>) => void;
@@ -11,6 +12,7 @@ export class Effects {
   #asked = 0;
   readonly #receivers = new Map<number, Receiver>();
   #tasks: (() => void)[] = [];
+  readonly waitingQueues = new WaitingQueues();
 
   /** The number of a new question. */
   ask(receiver: Receiver): number {

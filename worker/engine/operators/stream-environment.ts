@@ -3,7 +3,8 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { ForkPlan, OperatorPlan, ProcessPlan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { Receiver } from '../analytics/effects.ts';
-import type { Delivery, LogEntry, LookupRequest, ScoreRequest } from '../engine.ts';
+import type { WaitingQueues } from '../analytics/waiting-queues.ts';
+import type { Delivery, LogEntry, LookupRequest, Resume, ScoreRequest } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import type { Chain } from '../streams/chain.ts';
@@ -11,6 +12,13 @@ import type { Tapped } from '../streams/label-sets.ts';
 import type { WatermarkHold } from '../time/watermark-hold.ts';
 import type { Next, OperatorEnvironment } from './operator.ts';
 import type { Row } from './row.ts';
+
+/** Where something stood when it began to wait. */
+export interface Suspended {
+  /** Arrival number of the last event. */
+  readonly order: number;
+  readonly resume: Resume | undefined;
+}
 
 /** What the operators of this folder may do besides what every operator may: effects, and chains of their own. */
 export interface StreamEnvironment extends OperatorEnvironment {
@@ -27,8 +35,16 @@ export interface StreamEnvironment extends OperatorEnvironment {
   /** A hold on the time of the streams that follow; the chain sees to the operators behind the one that has it. */
   hold(): WatermarkHold;
   holdWatermark(hold: WatermarkHold, time: number): void;
-  /** Lets time behind the hold go on to `time`, with all that completes there. Only in a task of `later`. */
-  releaseWatermark(hold: WatermarkHold, time: number): void;
+  /** Lets time behind the hold go on to `time`, with all that completes there, as of the event with this arrival number. Only in a task of `later`. */
+  releaseWatermark(hold: WatermarkHold, time: number, order: number): void;
+  /** Whether what leaves the hold comes here. */
+  isBehind(hold: WatermarkHold): boolean;
+  /** Those in which rows wait. */
+  readonly waitingQueues: WaitingQueues;
+  /** Something begins to wait, here and now. */
+  suspend(): Suspended;
+  /** It goes on, as of then. `newest`: arrival number of the last event by now. */
+  resume(suspended: Suspended, goOn: (newest: number) => void): void;
   /** To be done when all that the present call of the engine causes is through. */
   later(task: () => void): void;
   /** Lets everything through that has been caused so far. Only in a task of `later`. */

@@ -12,11 +12,12 @@ import type {
 } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import type { Receiver } from '../analytics/effects.ts';
+import type { WaitingQueues } from '../analytics/waiting-queues.ts';
 import type { Answered, Delivery, LogEntry, LookupRequest, ScoreRequest, Tracer } from '../engine.ts';
 import type { EmitFunction } from '../evaluate/backend.ts';
 import type { Next, OperatorEnvironment, RunDropReason } from '../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../operators/row.ts';
-import type { StreamEnvironment } from '../operators/stream-environment.ts';
+import type { StreamEnvironment, Suspended } from '../operators/stream-environment.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import { lowestHold, WatermarkHold } from '../time/watermark-hold.ts';
 import { judge } from '../trace/condition.ts';
@@ -192,8 +193,24 @@ export class OperatorContext implements StreamEnvironment {
     this.#stream.program.time.holdWatermark(hold, time);
   }
 
-  releaseWatermark(hold: WatermarkHold, time: number): void {
-    this.#stream.program.releaseWatermark(hold, time);
+  releaseWatermark(hold: WatermarkHold, time: number, order: number): void {
+    this.#stream.program.releaseWatermark(hold, time, order);
+  }
+
+  isBehind(hold: WatermarkHold): boolean {
+    return this.#holds.includes(hold) || this.#place.around?.isBehind(hold) === true || this.#stream.clock.isBehind(hold);
+  }
+
+  get waitingQueues(): WaitingQueues {
+    return this.#stream.program.effects.waitingQueues;
+  }
+
+  suspend(): Suspended {
+    return this.#stream.program.suspend();
+  }
+
+  resume(suspended: Suspended, goOn: (newest: number) => void): void {
+    this.#stream.program.resume(suspended, goOn);
   }
 
   later(task: () => void): void {

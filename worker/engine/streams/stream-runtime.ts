@@ -10,6 +10,7 @@ import { evaluationFailure } from '../evaluate/failure.ts';
 import type { Kernel, KernelFactory } from '../fusion/fused-runtime.ts';
 import type { Next } from '../operators/operator.ts';
 import { asResult, type Evaluate, type Row } from '../operators/row.ts';
+import type { Suspended } from '../operators/stream-environment.ts';
 import type { PatternObserver } from '../patterns/observer.ts';
 import type { EventShare } from '../sharing/event-share.ts';
 import type { ProgramTime } from '../time/program-time.ts';
@@ -39,7 +40,10 @@ export interface ProgramRuntime {
   /** Lets everything through that has been caused so far. */
   settle(): void;
   /** Lets time behind a hold go on to `time`, with all that completes there. */
-  releaseWatermark(hold: WatermarkHold, time: number): void;
+  releaseWatermark(hold: WatermarkHold, time: number, order: number): void;
+  /** See `StreamEnvironment`. */
+  suspend(): Suspended;
+  resume(suspended: Suspended, goOn: (newest: number) => void): void;
   readonly names: FingerprintNames;
   /** What takes the place of the operator or source of this plan in a fused program. */
   kernelOf(plan: object): KernelFactory | undefined;

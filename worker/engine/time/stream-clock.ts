@@ -57,6 +57,11 @@ export class StreamClock {
     this.#holds.push(hold);
   }
 
+  /** Whether the stream follows one in which this hold stands. */
+  isBehind(hold: WatermarkHold): boolean {
+    return this.#follows.some(({ clock }) => clock.#holds.includes(hold) || clock.isBehind(hold));
+  }
+
   now(): number {
     const { only } = this;
     return only === null ? this.#lowest(null) : only.clock.now() - only.lagMs;

@@ -42,7 +42,7 @@ import { countEvents } from './event-count.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
 import { type Entry, Intake, type IntakeOwner } from './intake.ts';
 import { OutputRing } from './output-ring.ts';
-import { PipelineConnectors } from './pipeline-connectors.ts';
+import { messagesMaxOf, PipelineConnectors } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { PipelineEvents, type ReceivedBody } from './pipeline-events.ts';
 import { PipelineLife } from './pipeline-life.ts';
@@ -160,7 +160,17 @@ export class HostedPipeline implements IntakeOwner {
       checkpoint,
     );
     const events = new PipelineEvents(
-      { pipelineId, nextSequence, clock, storage, tracer, outputs, isHeldUp: placing?.outputs.isFull, beforeInput: () => this.#catchUp() },
+      {
+        pipelineId,
+        nextSequence,
+        clock,
+        storage,
+        tracer,
+        outputs,
+        isHeldUp: placing?.outputs.isFull,
+        beforeInput: () => this.#catchUp(),
+        isLookingUp: () => messagesMaxOf(this.definition.summary) !== undefined,
+      },
       { intake, results, answers, sinks, marks },
     );
     this.#life = new PipelineLife(context, { record, intake, events, sinks, sources, lookups, saver, tally, ring, connect });

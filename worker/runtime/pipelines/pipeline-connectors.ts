@@ -1,5 +1,6 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import { canConnect } from '../../../shared/language/connectors/table.ts';
+import { limits } from '../../../shared/limits.ts';
 import type { ConnectorUses } from '../../connectors/connector-problems.ts';
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
@@ -27,7 +28,8 @@ export class PipelineConnectors {
 
   /** Opens those of a program in the place of those before. @throws CepError `connector_error`; then nothing has changed */
   readonly connect = (summary: ProgramSummary): void => {
-    const { connectors: settings, sinks, sends, sources, lookups } = usesOf(summary);
+    const { connectors: settings, sinks, sends, lookups, ...uses } = usesOf(summary);
+    const sources = uses.sources.map((use) => ({ ...use, messagesMax: messagesMaxOf(summary) }));
     const types = new Map(settings.map(({ name, type }) => [name, type]));
     const typeOf = (name: string): string => types.get(name) ?? '';
     const unreadable = sources.find(({ connector }) => !canConnect(typeOf(connector), 'source'))?.connector;
@@ -47,6 +49,11 @@ export class PipelineConnectors {
 /** What a program does with its connectors, as the code of connectors takes it. */
 export function usesOf({ connectors, sources, sinks, sends = [], lookups = [] }: ProgramSummary): ConnectorUses {
   return { connectors: connectors.map(({ name, type, parameters }) => settingsOf(name, type, parameters)), sources, sinks, sends, lookups };
+}
+
+/** Results of a record come together: where look-ups are waited for it is no larger than what is looked up at a time. */
+export function messagesMaxOf({ lookups = [] }: ProgramSummary): number | undefined {
+  return lookups.length > 0 ? limits.enrichLookupsDefault : undefined;
 }
 
 const readHint = 'leave .from out and send the events to the pipeline (POST .../events, cep inject)';

@@ -13,6 +13,9 @@ import type { ResultHandler } from './result-handler.ts';
 import type { LoggedRequest, RuntimeStorage, SourceMark } from './runtime-storage.ts';
 import type { SourceMarks } from './source-marks.ts';
 
+/** Records of sources that are under way besides those that are read, where look-ups are waited for. */
+const UNDER_WAY_MAX = 32;
+
 export interface EventsOptions {
   readonly pipelineId: string;
   readonly nextSequence: () => number;
@@ -24,6 +27,8 @@ export interface EventsOptions {
   readonly isHeldUp?: (() => boolean) | undefined;
   /** Called before each new input gets its number. */
   readonly beforeInput: () => void;
+  /** Whether records of sources may have to wait for look-ups. @default never */
+  readonly isLookingUp?: () => boolean;
 }
 
 export interface EventsParts {
@@ -42,6 +47,8 @@ export interface SourceInput {
   readonly mark: SourceMark;
   /** What comes again with the same key is not taken again. */
   readonly idempotencyKey?: string;
+  /** The other side is told that it was taken, and does not give it again. @default it is */
+  readonly isTold?: boolean;
 }
 
 /** Events of a batch: as the body of a request has them, or one per line. */
@@ -68,6 +75,8 @@ export class PipelineEvents {
   readonly #refusals = new Set<(error: CepError) => void>();
   /** Of those who wait for the log, by what they have sent. */
   readonly #unkept = new Map<Entry, (error: CepError) => void>();
+  /** Records of sources that were taken and are not worked through. */
+  readonly #underWay = new Set<Promise<void>>();
 
   constructor(options: EventsOptions, parts: EventsParts) {
     this.#options = options;
@@ -197,11 +206,12 @@ export class PipelineEvents {
   }
 
   /**
-   * Takes in what a source has read. Resolves when it is safe: in the log, or without one, worked through.
+   * Takes in what a source has read. Resolves when it is safe: in the log, or without one, worked through; where it can be read again, and look-ups are
+   * waited for, when no more than a few records are under way.
    * @throws CepError `queue_full`, `storage_unavailable`, `idempotency_conflict`; nothing of it is taken then
    */
   async feed(input: SourceInput, admit: () => Admission): Promise<void> {
-    const { body, timeField, mark, idempotencyKey: key } = input;
+    const { body, timeField, mark, idempotencyKey: key, isTold = true } = input;
     const { nextSequence, clock, storage, outputs } = this.#options;
     const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: false };
     // The outputs are not asked for, but builds before hashed whether somebody took any: each finds what the other has saved.
@@ -223,8 +233,20 @@ export class PipelineEvents {
     results.enter(entry, admission);
     const kept = storage === null ? promise : this.#keepOnDisk(entry, { request, idempotency, storage });
     intake.accept(entry);
+    if (storage === null && !isTold && this.#options.isLookingUp?.() === true) {
+      marks.accepted(mark);
+      await this.#fewUnderWay(promise);
+      return;
+    }
     await kept;
     marks.accepted(mark);
+  }
+
+  /** Besides this one. */
+  async #fewUnderWay(record: Promise<unknown>): Promise<void> {
+    const through = record.then(ended, ended).then(() => void this.#underWay.delete(through));
+    this.#underWay.add(through);
+    while (this.#underWay.size > UNDER_WAY_MAX) await Promise.race(this.#underWay);
   }
 
   /**
@@ -314,4 +336,8 @@ export class PipelineEvents {
     for (const refuse of this.#refusals) refuse(error);
     return refused;
   }
+}
+
+function ended(): void {
+  // Whether it was worked through or given up.
 }

@@ -105,8 +105,7 @@ class EngineWorker {
     for (const record of records) {
       const body = record.length < 0 ? null : arena.subarray(at, at + record.length);
       if (body !== null) at += record.length + BODY_PADDING_BYTES;
-      const slot = this.#slot(record.slot);
-      slot.schedule(() => slot.work(record, body));
+      this.#slot(record.slot).take(record, body);
     }
     this.#flush();
   }

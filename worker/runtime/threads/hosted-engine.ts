@@ -5,20 +5,22 @@ import type { Value } from '../../../shared/events/value.ts';
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
+import { mayRunAhead } from '../../engine/analytics/running-ahead.ts';
 import { createEngine } from '../../engine/create-engine.ts';
-import type { Engine, EngineHost, EngineSnapshot, LookupRequest, RestoreReport, StreamCounters } from '../../engine/engine.ts';
+import type { Engine, EngineHost, EngineSnapshot, LookupRequest, RestoreReport, Resume, StreamCounters } from '../../engine/engine.ts';
 import { isCountedByName, NamedCounts } from '../../engine/streams/named-counts.ts';
 import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { modelsOutside, planOf, summaryOf } from '../programs/check-program.ts';
 import { type DocumentEngine, type SavedEventCounts, uncountedText } from '../programs/checkpoint-document.ts';
-import { CollectedNotes, type EventNotes } from '../programs/event-notes.ts';
+import type { EventNotes } from '../programs/event-notes.ts';
 import { explanationJson } from '../programs/explanation-json.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
 import { PlainBodies } from '../requests/plain-bodies.ts';
 import { eventOf, isProblem, type RequestEntry, RequestReader } from '../requests/request-reader.ts';
 import type { StreamMetrics } from '../service.ts';
+import { EngineInput } from './engine-input.ts';
 import { IdleSources } from './idle-sources.ts';
 import { type CountersReply, type DocumentCall, END_OF_INPUT, type ProgramSummary, type ProgramText, type WorkRecord } from './messages.ts';
 import type { RecordOutcome } from './record-outcome.ts';
@@ -36,6 +38,8 @@ export interface EngineSurroundings {
   readonly guarded: <T>(action: () => T) => T;
   /** Looks something up for `.enrich`. Rejects when nothing is found. */
   readonly lookup: (request: LookupRequest) => Promise<Value>;
+  /** Rows that waited for an answer have gone on. */
+  readonly wentOn: () => void;
 }
 
 /** The engine of one pipeline on its thread, with what a host adds: models, sources that fall silent, counts by type. */
@@ -57,31 +61,33 @@ export class HostedEngine {
   #incomplete = new Map<string, Map<string, number>>();
   /** Event types that some stream reads. */
   readonly #read: ReadonlySet<string>;
-  #outcome: RecordOutcome | undefined;
+  /** The one at work; between two of them the next one, to which belongs what comes meanwhile. */
+  #input = new EngineInput();
+  /** What the engine had counted as late when the input at work came to work. */
+  #lateBefore = 0;
+  /** Inputs may come in while others wait. */
+  readonly #runsAhead: boolean;
   /** The binding that the events come through; undefined for the default input, and for a source that the program does not name. */
   #source: InputSource | undefined;
   /** When they came. */
   #arrived = 0;
-  #notes: CollectedNotes;
   readonly #nearest = new Map<string, string | undefined>();
-  /** What came between two records belongs to the one that follows. */
-  #loose: ((outcome: RecordOutcome) => void)[] = [];
 
   /** @throws CepError when the program cannot start */
-  static async open(hosted: HostedProgram, { guarded, lookup }: EngineSurroundings): Promise<HostedEngine> {
+  static async open(hosted: HostedProgram, { guarded, ...surroundings }: EngineSurroundings): Promise<HostedEngine> {
     const plan = guarded(() => planOf(hosted.program, hosted.folder));
     if (plan === null)
       throw new CepError('validation_error', 'the program, which was right when it was deployed, has errors in this version');
     const [outside] = modelsOutside(plan, { folder: hosted.folder, path: undefined });
     if (outside !== undefined) throw new CepError('validation_error', outside.message);
     const models = await loadModels(plan);
-    return guarded(() => new HostedEngine(hosted, plan, { models, lookup }));
+    return guarded(() => new HostedEngine(hosted, plan, { models, ...surroundings }));
   }
 
   private constructor(
     hosted: HostedProgram,
     plan: Plan,
-    { models, lookup }: { readonly models: Models | undefined; readonly lookup: EngineSurroundings['lookup'] },
+    { models, lookup, wentOn }: Omit<EngineSurroundings, 'guarded'> & { readonly models: Models | undefined },
   ) {
     this.hosted = hosted;
     this.#plan = plan;
@@ -95,35 +101,55 @@ export class HostedEngine {
     this.#answers = new Answers({
       lookup,
       ...(models && { score: (request) => models.score(request) }),
-      deliver: (answer) => this.#engine.answer(answer),
+      deliver: (answer) => {
+        this.#engine.answer(answer);
+        wentOn();
+      },
     });
+    this.#runsAhead = mayRunAhead(plan);
     const watching = { causes: hosted.isWatched, explain: hosted.isWatched, explainedValuesMax: limits.watchedValuesMax };
     this.#engine = createEngine(plan, this.#host(), { strictEvents: this.#strict, ...watching });
     this.bodies = new PlainBodies(this.#engine.entries, new RequestReader(), this.schemas);
-    this.#notes = new CollectedNotes(0);
   }
 
   #host(): EngineHost {
     return {
       ...this.#answers.host,
-      output: (event, causes) => this.#send((outcome) => outcome.output(event, causes)),
-      deliver: (delivery) => this.#send((outcome) => outcome.deliver(delivery)),
-      deadLetter: (letter) => this.#send((outcome) => outcome.deadLetter(letter)),
-      log: (entry) => this.#send((outcome) => outcome.log(entry)),
+      output: (event, causes) => this.#input.say((outcome) => outcome.output(event, causes)),
+      deliver: (delivery) => this.#input.say((outcome) => outcome.deliver(delivery)),
+      deadLetter: (letter) => this.#input.say((outcome) => outcome.deadLetter(letter)),
+      log: (entry) => this.#input.say((outcome) => outcome.log(entry)),
+      suspend: () => this.#suspend(this.#input),
     };
   }
 
-  #send(say: (outcome: RecordOutcome) => void): void {
-    if (this.#outcome === undefined) this.#loose.push(say);
-    else say(this.#outcome);
+  #suspend(input: EngineInput): Resume {
+    return input.suspend((goOn) => {
+      const other = this.#workOn(input);
+      try {
+        goOn();
+      } finally {
+        this.#workOn(other);
+      }
+    });
   }
 
-  /** What the engine does from here on belongs to the outcome. */
-  begin(outcome: RecordOutcome): void {
-    this.#outcome = outcome;
-    this.#notes = new CollectedNotes(this.#engine.eventsLate);
-    for (const say of this.#loose) say(outcome);
-    this.#loose = [];
+  /** Gives the one that was at work. */
+  #workOn(input: EngineInput): EngineInput {
+    const before = this.#input;
+    const { eventsLate } = this.#engine;
+    before.late += eventsLate - this.#lateBefore;
+    this.#lateBefore = eventsLate;
+    this.#input = input;
+    return before;
+  }
+
+  /** What the engine does from here on belongs to the outcome, and what comes of it later. */
+  begin(outcome: RecordOutcome): EngineInput {
+    this.#lateBefore = this.#engine.eventsLate;
+    this.#input.begin(outcome);
+    this.#engine.divide();
+    return this.#input;
   }
 
   /** The events of the record come from here on. */
@@ -139,16 +165,26 @@ export class HostedEngine {
     return this.#source;
   }
 
+  /** The events of the input at work are in. */
   end(): void {
     this.#idle.hear(this.#engine.takeHeard(), this.#arrived);
-    const isSome = this.#notes.isSome(this.#engine.eventsLate);
-    if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
-    this.#outcome = undefined;
+    this.#workOn(new EngineInput());
   }
 
-  /** Undefined when no question is open; else it resolves when all are answered. */
-  settled(): Promise<void> | undefined {
-    return this.#answers.open === 0 ? undefined : this.#answers.settled();
+  /** Whether nothing waits of an input that has ended. */
+  isThrough(input: EngineInput): boolean {
+    return !input.isWaiting || this.#answers.open === 0;
+  }
+
+  /** Nothing more comes of the input. */
+  finish({ outcome, notes, late }: EngineInput): void {
+    if (outcome === undefined || !notes.isSome(late)) return;
+    outcome.notes = notes.notes({ eventsLate: late, time: this.#engine.counters().time }, this.#read);
+  }
+
+  /** Whether another input may come in while inputs before it wait. */
+  get takesMore(): boolean {
+    return this.#runsAhead && this.#answers.open < limits.enrichLookupsDefault;
   }
 
   /** Says for how long no tick behind it can do anything, ms. */
@@ -159,7 +195,7 @@ export class HostedEngine {
   }
 
   push(entry: RequestEntry, index: number, arrived: number): void {
-    const outcome = this.#outcome;
+    const { outcome, notes } = this.#input;
     if (outcome === undefined) throw new InvariantError('events are pushed within a record');
     if (isProblem(entry)) {
       outcome.problem({ index, code: 'invalid_event', field: entry.field, message: entry.message });
@@ -174,14 +210,15 @@ export class HostedEngine {
     outcome.processed++;
     this.#idle.observe(type, arrived, this.#source);
     this.#count(type, 1);
-    if (entry.unknownMembers.length > 0) this.#notes.unknownMembers(entry.unknownMembers);
+    if (entry.unknownMembers.length > 0) notes.unknownMembers(entry.unknownMembers);
     if (admission.incomplete.length > 0) this.#countIncomplete(type, admission.incomplete);
   }
 
   /** Hands in the plain event at this index of the body that `bodies` holds. */
   enter(index: number, arrived: number): void {
     this.bodies.enter(index, arrived);
-    if (this.#outcome !== undefined) this.#outcome.processed++;
+    const { outcome } = this.#input;
+    if (outcome !== undefined) outcome.processed++;
   }
 
   /** Takes notice of the plain events among the entries from `start` to `end`, all of which were entered. */
@@ -193,12 +230,12 @@ export class HostedEngine {
   }
 
   #count(type: string, more: number): void {
-    if (!this.#read.has(type)) this.#notes.unread(type, more);
+    if (!this.#read.has(type)) this.#input.notes.unread(type, more);
     this.#eventsByType.add(type, more);
   }
 
   #countIncomplete(type: string, incomplete: readonly string[]): void {
-    this.#notes.incomplete(type, incomplete);
+    this.#input.notes.incomplete(type, incomplete);
     for (const field of incomplete) {
       const fields = this.#incomplete.get(type) ?? new Map<string, number>();
       fields.set(field, (fields.get(field) ?? 0) + 1);

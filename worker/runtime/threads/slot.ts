@@ -2,24 +2,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { LookupRequest, RestoreReport } from '../../engine/engine.ts';
+import { Fifo } from '../pipelines/fifo.ts';
 import { corrupt, type DocumentEngine, readDocument } from '../programs/checkpoint-document.ts';
 import type { RequestEntry, RequestReader } from '../requests/request-reader.ts';
+import type { EngineInput } from './engine-input.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { HostedEngine, type HostedProgram } from './hosted-engine.ts';
-import type {
-  CountersReply,
-  FillCall,
-  LoadCall,
-  LoadReply,
-  QuietResult,
-  RecordResult,
-  ReloadCall,
-  RestoreCall,
-  SaveCall,
-  SaveReply,
-  SlotCall,
-  SwitchReply,
-  WorkRecord,
+import {
+  type CountersReply,
+  END_OF_INPUT,
+  type FillCall,
+  type LoadCall,
+  type LoadReply,
+  type QuietResult,
+  type RecordResult,
+  type ReloadCall,
+  type RestoreCall,
+  type SaveCall,
+  type SaveReply,
+  type SlotCall,
+  type SwitchReply,
+  type WorkRecord,
 } from './messages.ts';
 import { RecordOutcome } from './record-outcome.ts';
 
@@ -36,7 +39,16 @@ export interface SlotContext {
   readonly lookup: (slot: number, request: LookupRequest) => Promise<Value>;
 }
 
-/** One pipeline on an engine thread. What is asked of it happens one after the other, whatever has to be waited for in between. */
+interface Task {
+  readonly action: () => void | Promise<void>;
+  /** Events, or a tick, which may come in while others wait for answers. */
+  readonly isRecord: boolean;
+}
+
+/**
+ * One pipeline on an engine thread. What is asked of it happens one after the other, whatever has to be waited for in between; records give their
+ * results in order, and rows of several may wait for answers at a time.
+ */
 export class Slot {
   readonly #slot: number;
   readonly #context: SlotContext;
@@ -45,8 +57,10 @@ export class Slot {
   #next: HostedEngine | undefined;
   /** Of the state of the engine when it was last loaded or saved. */
   #stateBytes = 0;
-  #tasks: (() => void | Promise<void>)[] = [];
+  readonly #tasks = new Fifo<Task>();
   #isBusy = false;
+  /** Records whose events are in, and of which rows wait, or of one before. */
+  readonly #waiting = new Fifo<EngineInput>();
 
   constructor(slot: number, context: SlotContext) {
     this.#slot = slot;
@@ -54,22 +68,35 @@ export class Slot {
   }
 
   /** Does it now, or when everything before it is through. The task itself must not throw. */
-  schedule(task: () => void | Promise<void>): void {
-    this.#tasks.push(task);
-    if (!this.#isBusy) this.#drain();
+  schedule(action: () => void | Promise<void>): void {
+    this.#tasks.push({ action, isRecord: false });
+    this.#drain();
+  }
+
+  /** Works on the record now, or when it is its turn. `body` is null for a tick. */
+  take(record: WorkRecord, body: Uint8Array | null): void {
+    const isEnd = record.format === null && record.time === END_OF_INPUT;
+    this.#tasks.push({ action: () => this.work(record, body), isRecord: !isEnd });
+    this.#drain();
   }
 
   #drain(): void {
-    for (let task = this.#tasks.shift(); task !== undefined; task = this.#tasks.shift()) {
-      const waits = task();
+    while (!this.#isBusy) {
+      const task = this.#tasks.first;
+      if (task === undefined || !this.#mayBegin(task)) return;
+      this.#tasks.shift();
+      const waits = task.action();
       if (waits === undefined) continue;
       this.#isBusy = true;
       void waits.then(() => {
         this.#isBusy = false;
         this.#drain();
       });
-      return;
     }
+  }
+
+  #mayBegin({ isRecord }: Task): boolean {
+    return this.#waiting.length === 0 || (isRecord && this.#engine?.takesMore === true);
   }
 
   /** Of pipelines that have an engine. */
@@ -131,7 +158,11 @@ export class Slot {
   }
 
   #open(hosted: HostedProgram): Promise<HostedEngine> {
-    return HostedEngine.open(hosted, { guarded: this.#guarded, lookup: (request) => this.#context.lookup(this.#slot, request) });
+    return HostedEngine.open(hosted, {
+      guarded: this.#guarded,
+      lookup: (request) => this.#context.lookup(this.#slot, request),
+      wentOn: () => this.#goOnWaiting(),
+    });
   }
 
   #save({ format }: SaveCall): SaveReply {
@@ -205,27 +236,40 @@ export class Slot {
     const job = new RecordJob(engine, record, outcome, this.#context.heartbeat);
     if (record.skip.includes(-1)) outcome.unreadable = keptBusy;
     else if (body !== null) job.read(body, this.#context.reader);
-    const isThrough = job.slice();
-    if (isThrough && engine.settled() === undefined) {
-      this.#finish(engine, outcome);
-      return;
-    }
-    // What it waits for may have something done sooner.
-    outcome.restMs = 0;
-    return this.#goOn(engine, job, outcome);
+    if (!job.slice()) return this.#goOn(engine, job);
+    this.#end(engine, job);
   }
 
-  async #goOn(engine: HostedEngine, job: RecordJob, outcome: RecordOutcome): Promise<void> {
+  async #goOn(engine: HostedEngine, job: RecordJob): Promise<void> {
     do {
       await nextTurn();
     } while (!job.slice());
-    await engine.settled();
-    this.#finish(engine, outcome);
+    this.#end(engine, job);
   }
 
-  #finish(engine: HostedEngine, outcome: RecordOutcome): void {
+  /** The events of the record are in. */
+  #end(engine: HostedEngine, { input }: RecordJob): void {
     engine.end();
-    this.#context.result(this.#slot, outcome.quietOrResult());
+    this.#waiting.push(input);
+    this.#finishFirst();
+    // What it waits for may have something done sooner.
+    if (this.#waiting.length > 0 && input.outcome !== undefined) input.outcome.restMs = 0;
+  }
+
+  /** Gives the results of the records that nothing waits of, up to the first one of which something does. */
+  #finishFirst(): void {
+    const engine = this.#engine;
+    for (let input = this.#waiting.first; input !== undefined && engine?.isThrough(input) === true; input = this.#waiting.first) {
+      this.#waiting.shift();
+      engine.finish(input);
+      if (input.outcome !== undefined) this.#context.result(this.#slot, input.outcome.quietOrResult());
+    }
+  }
+
+  /** Rows that waited have gone on. */
+  #goOnWaiting(): void {
+    this.#finishFirst();
+    this.#drain();
   }
 }
 
@@ -241,13 +285,14 @@ class RecordJob {
   #at = 0;
   /** Plain events before this one have been taken notice of. */
   #observed = 0;
+  readonly input: EngineInput;
 
   constructor(engine: HostedEngine, record: WorkRecord, outcome: RecordOutcome, heartbeat: Heartbeat) {
     this.#engine = engine;
     this.#record = record;
     this.#outcome = outcome;
     this.#heartbeat = heartbeat;
-    engine.begin(outcome);
+    this.input = engine.begin(outcome);
     engine.arrive(record);
   }
 

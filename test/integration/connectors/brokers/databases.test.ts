@@ -247,6 +247,36 @@ stream Each = Reading.from(In)
       expect((await run.end('SIGINT'))?.code).toBe(0);
     });
 
+    it('waits for a look-up as long as the program says', async () => {
+      const sleeping = server.scheme === 'postgres' ? 'select $1 as slept from pg_sleep(11)' : 'select sleep(11) + $1 as slept';
+      const run = begin(
+        () => `${url()}, query: "${sleeping}"`,
+        'Out',
+        '.enrich(Db, key: n, fields: [slept], timeout: 30s)\n    .emit(n, how: enrich_status)',
+      );
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(1));
+      await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(1), { timeout: 60_000, interval: 50 });
+      expect(run.delivered('out.jsonl').map(({ data }) => data)).toEqual([{ n: 0, how: 'ok' }]);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
+    it('goes on to find as many as it can, where more are looked up than are found in time', async () => {
+      const sleeping = server.scheme === 'postgres' ? 'select $1 as slept from pg_sleep(0.1)' : 'select sleep(0.1) + $1 as slept';
+      const run = begin(
+        () => `${url()}, query: "${sleeping}"`,
+        'Out',
+        '.enrich(Db, key: n, fields: [slept], timeout: 1s, fallback: 0)\n    .emit(n, how: enrich_status)',
+      );
+      await run.startReading();
+      appendFileSync(run.path('in.jsonl'), readings(400));
+      await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(400), { timeout: 60_000, interval: 50 });
+      const hows = run.delivered('out.jsonl').map(({ data }) => String(data['how']));
+      // Once the first of them were left there were none at all.
+      expect(hows.slice(200).filter((how) => how === 'ok').length).toBeGreaterThan(40);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
     it('looks up by a query, and takes a key for a value whatever is in it', async () => {
       const enrich = '.enrich(Db, key: user, fields: [role, level, score], fallback: {role: "none", level: 0, score: 0.0}, cache_ttl: 5m)';
       const run = begin(
