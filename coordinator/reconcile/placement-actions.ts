@@ -79,9 +79,11 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
   }
   if (observed.status === 'closed') return [{ key, kind: 'reopen', worker, placement }];
   if (observed.status === 'starting') return [];
-  const reported = reportActions(placement, observed);
+  // What it says of itself is of the program that it has, which may be the one before.
+  const isAsWanted = observed.revision === view.revisionOf(placement);
+  const reported = isAsWanted || observed.status === 'failed' ? reportActions(placement, observed) : [];
   if (reported.length > 0 || observed.status === 'failed') return reported;
-  if (observed.revision !== view.revisionOf(placement)) return view.isDue(`put ${placement.id}`) ? [put] : [];
+  if (!isAsWanted) return view.isDue(`put ${placement.id}`) ? [put] : [];
   return worker.status === 'draining' ? leavingActions(pass, placement, worker) : [];
 }
 

@@ -10,6 +10,7 @@ import type {
   WarmProgram,
 } from '../../../../worker/runtime/placed/placement-host.ts';
 import { markOf, type Receipt, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
+import type { SentProgram } from '../../../../worker/runtime/programs/sent-program.ts';
 import type { InjectResult, PipelineStatus } from '../../../../worker/runtime/service.ts';
 
 const counts = { eventsProcessed: 0, outputEventsEmitted: 0, eventsInvalid: 0, eventsRefused: 0 };
@@ -103,6 +104,8 @@ export class SimulatedHost implements PlacementHost {
   readonly #workThrough: () => Promise<void>;
   /** No program can run here. */
   refuses = false;
+  /** Resolves when a program has taken the place of another. Any does the same here. */
+  replacing: (program: SentProgram) => Promise<void> = async () => undefined;
 
   /** @param workThrough Of each pipeline that stops. */
   constructor(workThrough: () => Promise<void> = async () => undefined) {
@@ -130,8 +133,8 @@ export class SimulatedHost implements PlacementHost {
     return pipeline as unknown as PlacedPipeline;
   }
 
-  async replace(): Promise<void> {
-    // Any program does the same here.
+  async replace(_pipeline: PlacedPipeline, program: SentProgram): Promise<void> {
+    await this.replacing(program);
   }
 
   abandon(pipeline: PlacedPipeline, _reason: CepError): void {
