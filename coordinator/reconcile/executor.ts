@@ -11,7 +11,7 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation } from './state-format.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -95,8 +95,13 @@ export class Executor {
 
   #noteReport({ id, status }: { readonly id: string; readonly status: string }): void {
     const { backoff } = this.#options;
-    if (status === 'failed') backoff.failed(`retry ${id}`, retryTimes);
-    else backoff.succeeded(`retry ${id}`);
+    if (status === 'failed') {
+      backoff.failed(`retry ${id}`, retryTimes);
+      return;
+    }
+    backoff.succeeded(`retry ${id}`);
+    // It has done what it was asked for: the next change does not wait.
+    backoff.succeeded(`put ${id}`);
   }
 
   #noteMigration({ migrationId, status }: { readonly migrationId: string; readonly status: string }): void {
@@ -109,7 +114,8 @@ export class Executor {
 
   async #put({ worker, placement }: Action & { readonly kind: 'put' }): Promise<void> {
     const { group, client, observations } = this.#options;
-    const request = placementRequest(group.state, placement, isToldOfCreation(group.state, observations, worker));
+    const hasCreation = isToldOfCreation(group.state, observations, worker);
+    const request = placementRequest(group.state, placement, { hasCreation, hasFormer: isToldOfFormer(observations, worker) });
     if (request === undefined) return;
     const asked = { worker, placementId: placement.id, what: 'put', epoch: placement.epoch, revision: request.revision } as const;
     await this.#ask(asked, (at) => client.put(at, request));
@@ -117,10 +123,14 @@ export class Executor {
 
   /** Whatever comes of it, unless the program cannot run there: then it goes on where it runs. */
   async #prepare({ worker, placement, migrationId }: Action & { readonly kind: 'prepare' }): Promise<void> {
-    const { group, client, preparations } = this.#options;
-    const request = placementRequest(group.state, placement, false);
+    const { group, client, observations, preparations } = this.#options;
+    const told = { hasCreation: false, hasFormer: isToldOfFormer(observations, worker) };
+    const request = placementRequest(group.state, placement, told);
     try {
-      if (request !== undefined) await client.prepare({ address: worker.address, placementId: placement.id }, request);
+      if (request !== undefined) {
+        const { former_source: source = request.source } = request;
+        await client.prepare({ address: worker.address, placementId: placement.id }, { ...request, source });
+      }
       preparations.ended(migrationId);
     } catch (error) {
       const isRefused = error instanceof WorkerRefusal && (error.code === 'validation_error' || error.code === 'parse_error');

@@ -73,8 +73,9 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
   // It has stopped there, and goes on from what has counted by the time of its next epoch, wherever that is.
   if (observed?.epoch === placement.epoch && observed.status === 'fenced') return [release(placement)];
   if (observed?.epoch !== placement.epoch) {
-    // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet.
-    const isUnknown = held === undefined && placement.status !== 'assigned';
+    // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet. Nor is it
+    // known whether it can begin with a program of before.
+    const isUnknown = held === undefined && (placement.status !== 'assigned' || placement.formerProgram !== undefined);
     return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];
   }
   if (observed.status === 'closed') return [{ key, kind: 'reopen', worker, placement }];

@@ -5,7 +5,7 @@ import type { Observations } from './observations.ts';
 /** What every worker reads, and all that one reads that says nothing of formats. */
 export const FIRST_STATE_FORMAT = 1;
 
-/** From here on a worker takes the index at which a placement came. One that reads no later format refuses a member that it does not know. */
+/** From here on a worker takes the index at which a placement came, and its former program. One that reads no later format refuses a member that it does not know. */
 const CREATION_STATE_FORMAT = 5;
 
 const givenNothing: ReadonlySet<WorkerStatus> = new Set<WorkerStatus>(['unhealthy', 'drained', 'removed']);
@@ -26,11 +26,20 @@ export function agreedStateFormat(state: ClusterState, observations: Observation
   return agreed;
 }
 
+/** Whether a worker is told of which program the state of a placement is. */
+export function isToldOfFormer(observations: Observations, worker: Worker): boolean {
+  return ownFormat(observations, worker) >= CREATION_STATE_FORMAT;
+}
+
 /**
  * Whether a worker is told at what index its placements came. While one of an earlier version is there nobody is: a placement that went on
  * there would give what it says again other ids.
  */
 export function isToldOfCreation(state: ClusterState, observations: Observations, worker: Worker): boolean {
-  const { state_format: own = FIRST_STATE_FORMAT } = observations.of(worker)?.heartbeat ?? {};
+  const own = ownFormat(observations, worker);
   return own >= CREATION_STATE_FORMAT && (agreedStateFormat(state, observations) ?? own) >= CREATION_STATE_FORMAT;
+}
+
+function ownFormat(observations: Observations, worker: Worker): number {
+  return observations.of(worker)?.heartbeat.state_format ?? FIRST_STATE_FORMAT;
 }

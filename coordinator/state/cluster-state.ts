@@ -73,6 +73,8 @@ export interface Group {
   readonly createdIndex: LogIndex;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** Programs of before that placements name. Absent when none does. */
+  readonly formerPrograms?: Readonly<Record<string, string>>;
 }
 
 /** One replica of a pipeline and who is to run it. */
@@ -95,6 +97,11 @@ export interface Placement {
    * Undefined of what came before the group wrote `CREATION_FORMAT`.
    */
   readonly createdIndex?: LogIndex;
+  /**
+   * Its newest checkpoint, and what was worked since that or without one, is of this program of `Group.formerPrograms`. Undefined when it is of
+   * the program of its group, and of what was changed before the group wrote `CREATION_FORMAT`.
+   */
+  readonly formerProgram?: string;
   readonly error?: string;
   /** While it is pending: a process that had it, and of which nobody has shown yet that it has stopped. */
   readonly formerHolder?: FormerHolder;

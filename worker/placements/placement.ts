@@ -1,7 +1,12 @@
 import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
-import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
+import {
+  externalSource,
+  type heldPlacementSchema,
+  type placementRequestSchema,
+  type WorkerPlacementStatus,
+} from '../../shared/protocol/placements.ts';
 import type { PipelineReplica } from '../connectors/sources/replica.ts';
 import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { NoCoordinator } from '../membership/coordinator-client.ts';
@@ -33,6 +38,8 @@ const TICKLESS_MS = 30_000;
 /** The same, where a coordinator does not say which ones there are. */
 const TICKLESS_UNKNOWN_MS = 3_000;
 const RESTORE_PAUSE_MS = 500;
+/** Before it is seen again whether all was worked that the program of before has to. */
+const BEHIND_PAUSE_MS = 100;
 /** What refuses a program may need somebody to mend something: it is tried again then, twice as late each time. */
 const REFUSED_PAUSE_MS = 5_000;
 const REFUSED_PAUSE_MS_MAX = 300_000;
@@ -90,6 +97,8 @@ export class Placement {
   #error: string | undefined;
   #life: Life | undefined;
   readonly #program: ProgramInPlace;
+  /** The last batch that was injected before its life began. */
+  #repeatedUpTo = 0;
   /** Of the try to replace the program that is to come. */
   #nextTry: symbol | undefined;
   /** Nothing is said to the outside, lease or not. */
@@ -193,15 +202,24 @@ export class Placement {
     const [life, request] = [this.#life, this.#request];
     if (life === undefined) return;
     const isToChange = !this.#program.isRunning(request);
+    if (isToChange && !this.#hasRepeated(life)) return this.#replaceLater(life, BEHIND_PAUSE_MS);
     if (isToChange && life.pipeline.status === 'stopped') return this.#replaceLater(life, RESTORE_PAUSE_MS);
     this.#nextTry = undefined;
     try {
-      if (isToChange) await this.#world.host.replace(life.pipeline, { source: programOf(request) });
+      if (isToChange) {
+        this.#program.changes(request, life.pipeline.definition);
+        await this.#world.host.replace(life.pipeline, { source: programOf(request) });
+      }
       if (this.#life === life) this.#program.runs(request);
     } catch (error) {
       if (this.#life === life) this.#notReplaced(life, request, error);
     }
     this.#world.changed();
+  }
+
+  /** What was injected before its life began was worked by that program, and said, or is worked by it now: another one works none of that. */
+  #hasRepeated({ pipeline }: Life): boolean {
+    return (pipeline.received[externalSource] ?? 0) >= this.#repeatedUpTo;
   }
 
   #notReplaced(life: Life, request: PlacementRequest, error: unknown): void {
@@ -312,7 +330,9 @@ export class Placement {
       } catch (error) {
         if (!end.aborted) this.#fail(error);
       }
-      if (!end.aborted) void this.#open();
+      if (end.aborted) return;
+      void this.#open();
+      if (this.#program.isToChange(this.#request)) this.#replaceInTurn();
     });
     this.#world.changed();
   }
@@ -328,8 +348,8 @@ export class Placement {
   }
 
   async #start(end: AbortSignal): Promise<void> {
-    const source = programOf(this.#request);
-    this.#program.runs(this.#request);
+    const source = programOf(this.#program.begins(this.#request));
+    this.#repeatedUpTo = this.#request.ingress_sequence ?? 0;
     const prepared = this.#world.preparations.take(this.id, source);
     try {
       await this.#startWith({ source, prepared }, end);
@@ -360,6 +380,9 @@ export class Placement {
         coordinators,
         epoch: () => this.epoch,
         isOver: () => end.aborted,
+        isFormer: (definition) => this.#program.isFormer(definition, this.#request),
+        isOfChange: (definition) => this.#program.isOfChange(definition),
+        pause: () => this.#world.wait(RESTORE_PAUSE_MS, end),
         onCommit: () => {
           outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
@@ -379,8 +402,7 @@ export class Placement {
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
-    const repeatedUpTo = this.#request.ingress_sequence ?? 0;
-    const ticks = new TickLimit({ receipts, repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
+    const ticks = new TickLimit({ receipts, repeatedUpTo: this.#repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
     const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
@@ -499,7 +521,7 @@ export class Placement {
   /** Events that were received before the last stop come first, with the time that they had: the clock waits for them. */
   #tickTime(ticks: TickLimit): number | undefined {
     const wanted = this.#request.ingress_sequence ?? Number.POSITIVE_INFINITY;
-    const isThere = (this.#life?.pipeline.received['_external'] ?? 0) >= wanted;
+    const isThere = (this.#life?.pipeline.received[externalSource] ?? 0) >= wanted;
     if (!isThere && this.#world.now() < this.#tickFrom) return undefined;
     return ticks.timeOf(this.#world.clusterTime() - TICK_LAG_MS);
   }

@@ -1,4 +1,8 @@
-import type { PlacementRequest } from './placement.ts';
+import type { Static } from 'typebox';
+import type { placementRequestSchema } from '../../shared/protocol/placements.ts';
+import type { PipelineDefinition } from '../runtime/pipelines/runtime-storage.ts';
+
+type PlacementRequest = Static<typeof placementRequestSchema>;
 
 interface Refusal {
   readonly reason: string;
@@ -15,6 +19,8 @@ export class ProgramInPlace {
   #refusal: Refusal | undefined;
   /** Requests that wait for their turn, the one that is under way included. */
   #waiting = 0;
+  /** Whose program is about to take the place of the one that runs, and the version that the pipeline has then. */
+  #next: { readonly request: PlacementRequest; readonly version: number } | undefined;
 
   constructor(request: PlacementRequest) {
     this.#running = request;
@@ -36,11 +42,38 @@ export class ProgramInPlace {
     return this.#refusal?.count ?? 0;
   }
 
-  /** A life begins with the program of a request, or this one has taken the place of the one before. */
+  /** The request with whose program a life begins: the one of before, where what was worked is of that. */
+  begins(request: PlacementRequest): PlacementRequest {
+    this.runs(request);
+    const { former_source: former } = request;
+    if (former === undefined) return request;
+    this.#running = { ...request, source: former };
+    this.#settled = { ...this.#running, revision: 'former' };
+    return this.#running;
+  }
+
+  /** The program of a request is about to take the place of the one that runs, in the pipeline of this definition. */
+  changes(request: PlacementRequest, { version }: PipelineDefinition): void {
+    this.#next = { request, version: version + 1 };
+  }
+
+  /** It has taken that place, or had it. */
   runs(request: PlacementRequest): void {
     this.#running = request;
     this.#settled = request;
     this.#refusal = undefined;
+    this.#next = undefined;
+  }
+
+  /** Whether with a checkpoint of the pipeline, as it was defined then, the program is another one. */
+  isOfChange({ version }: PipelineDefinition): boolean {
+    return this.#next?.version === version;
+  }
+
+  /** Whether a checkpoint of the pipeline, as it was defined then, is of a program of before the one of a request. */
+  isFormer(definition: PipelineDefinition, { source, former_source: former }: PlacementRequest): boolean {
+    const saved = this.isOfChange(definition) ? this.#next?.request : this.#running;
+    return former !== undefined && saved?.source !== source;
   }
 
   refused(request: PlacementRequest, reason: string): void {

@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { type ClusterState, type Group, type GroupPipeline, indexKey, type Placement, placementId, type Route } from '../cluster-state.ts';
 import { CREATION_FORMAT } from '../format.ts';
 import type { Table } from '../table.ts';
+import { withFormerProgram, withFormerPrograms } from './former-programs.ts';
 import { withoutIngressOf } from './ingress.ts';
 import { changed, command, type Outcome, type Place, refused } from './outcome.ts';
 
@@ -90,14 +91,17 @@ function kept(state: ClusterState, group: Group, place: Place): Outcome {
   }
   const next = withoutPlacements(state, gone);
   let placements: Table<Placement> = next.placements;
+  const formerGroup = state.groups.get(group.id);
+  const own: Placement[] = [];
   for (const [id, fresh] of wanted) {
-    const { error: _error, ...old } = next.placements.get(id) ?? fresh;
-    placements = placements.set(id, old.workerId === undefined ? old : { ...old, status: 'assigned', epoch: place.index });
+    const { error: _error, ...old } = withFormerProgram(state, next.placements.get(id) ?? fresh, formerGroup, group);
+    own.push(old.workerId === undefined ? old : { ...old, status: 'assigned', epoch: place.index });
   }
+  for (const placement of own) placements = placements.set(placement.id, placement);
   const isNew = group.version === 1;
   const event = { type: isNew ? 'GroupCreated' : 'GroupUpdated', id: group.id };
   const { id, version } = group;
-  return changed({ ...next, groups: next.groups.set(id, group), placements }, { id, version }, event);
+  return changed({ ...next, groups: next.groups.set(id, withFormerPrograms(group, formerGroup, own)), placements }, { id, version }, event);
 }
 
 function placementsFor(groupId: string, { name, replicas }: GroupPipeline, created: Pick<Placement, 'createdIndex'>): readonly Placement[] {

@@ -71,6 +71,12 @@ it('a group that is changed is deploying until the program of before is replaced
   ends[0]?.done();
   await beats(cluster, 2);
   expect(cluster.placement(0)?.status).toBe('running');
+  // Without any time that passes.
+  const now = cluster.network.nowMs;
+  cluster.change(['p'], 3);
+  await cluster.turn();
+  await beats(cluster, 1);
+  expect([ends.length, cluster.network.nowMs]).toEqual([2, now]);
 });
 
 it('a group whose new program a worker refuses says why, and the one before runs on', async () => {
