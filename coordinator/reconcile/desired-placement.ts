@@ -6,18 +6,35 @@ import { placementId } from '../state/cluster-state.ts';
 import { connectorsOf } from '../state/queries.ts';
 import type { PlacementRequest } from '../workers-client/worker-client.ts';
 
-type Wanted = Omit<PlacementRequest, 'epoch' | 'tenure' | 'created_index' | 'revision' | 'checkpoint' | 'connectors' | 'ingress_sequence'>;
+type Wanted = Omit<
+  PlacementRequest,
+  'epoch' | 'tenure' | 'created_index' | 'revision' | 'former_source' | 'checkpoint' | 'connectors' | 'ingress_sequence'
+>;
 
-/** What the worker of a placement is to have; undefined when its group or pipeline is gone. `hasCreation`: it is told when the placement came. */
-export function placementRequest(state: ClusterState, placement: Placement, hasCreation: boolean): PlacementRequest | undefined {
+interface Told {
+  /** When the placement came. */
+  readonly hasCreation: boolean;
+  /** Of which program its state is. */
+  readonly hasFormer: boolean;
+}
+
+/** What the worker of a placement is to have; undefined when its group or pipeline is gone. */
+export function placementRequest(
+  state: ClusterState,
+  placement: Placement,
+  { hasCreation, hasFormer }: Told,
+): PlacementRequest | undefined {
   const wanted = wantedOf(state, placement);
   if (wanted === undefined) return undefined;
   const newest = state.manifests.get(placement.id)?.at(-1);
+  const { groupId, formerProgram } = placement;
+  const former = formerProgram === undefined ? undefined : state.groups.get(groupId)?.formerPrograms?.[formerProgram];
   return {
     ...wanted,
     epoch: placement.epoch,
     tenure: placement.tenure,
     ...(hasCreation && placement.createdIndex !== undefined && { created_index: placement.createdIndex }),
+    ...(hasFormer && former !== undefined && { former_source: former }),
     revision: revisionOf(wanted),
     connectors: connectorsOf(state).map(({ name, type, parameters }) => ({ name, connector_type: type, params: { ...parameters } })),
     ...(newest === undefined ? {} : { checkpoint: manifestWire(newest) }),

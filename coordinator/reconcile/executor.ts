@@ -11,7 +11,7 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, knowsLeaving } from './state-format.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer, knowsLeaving } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -24,9 +24,18 @@ export interface ExecutorOptions {
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
+interface Asked {
+  readonly worker: Worker;
+  readonly placementId: string;
+  readonly what: 'put' | 'close';
+  readonly epoch: number;
+  /** Which the worker has when it has done it. @default any */
+  readonly revision?: string;
+}
+
 /** A worker that does not answer is asked again soon: it starts, or is about to be found lost. */
 const callTimes: BackoffTimes = { firstMs: 250, mostMs: 5_000 };
-/** Until its first heartbeat says what a worker has, it is asked again at this pace. */
+/** Until its first heartbeat says what a worker has, and while it has yet to do what it was asked for, it is asked again at this pace. */
 const unheardTimes: BackoffTimes = { firstMs: 1_000, mostMs: 1_000 };
 /** What cannot start where it is may need somebody to mend something. */
 const retryTimes: BackoffTimes = { firstMs: 5_000, mostMs: 300_000 };
@@ -94,8 +103,13 @@ export class Executor {
 
   #noteReport({ id, status }: { readonly id: string; readonly status: string }): void {
     const { backoff } = this.#options;
-    if (status === 'failed') backoff.failed(`retry ${id}`, retryTimes);
-    else backoff.succeeded(`retry ${id}`);
+    if (status === 'failed') {
+      backoff.failed(`retry ${id}`, retryTimes);
+      return;
+    }
+    backoff.succeeded(`retry ${id}`);
+    // It has done what it was asked for: the next change does not wait.
+    backoff.succeeded(`put ${id}`);
   }
 
   #noteMigration({ migrationId, status }: { readonly migrationId: string; readonly status: string }): void {
@@ -108,17 +122,23 @@ export class Executor {
 
   async #put({ worker, placement }: Action & { readonly kind: 'put' }): Promise<void> {
     const { group, client, observations } = this.#options;
-    const request = placementRequest(group.state, placement, isToldOfCreation(group.state, observations, worker));
+    const hasCreation = isToldOfCreation(group.state, observations, worker);
+    const request = placementRequest(group.state, placement, { hasCreation, hasFormer: isToldOfFormer(observations, worker) });
     if (request === undefined) return;
-    await this.#ask({ worker, placementId: placement.id, what: 'put', epoch: placement.epoch }, (at) => client.put(at, request));
+    const asked = { worker, placementId: placement.id, what: 'put', epoch: placement.epoch, revision: request.revision } as const;
+    await this.#ask(asked, (at) => client.put(at, request));
   }
 
   /** Whatever comes of it, unless the program cannot run there: then it goes on where it runs. */
   async #prepare({ worker, placement, migrationId }: Action & { readonly kind: 'prepare' }): Promise<void> {
-    const { group, client, preparations } = this.#options;
-    const request = placementRequest(group.state, placement, false);
+    const { group, client, observations, preparations } = this.#options;
+    const told = { hasCreation: false, hasFormer: isToldOfFormer(observations, worker) };
+    const request = placementRequest(group.state, placement, told);
     try {
-      if (request !== undefined) await client.prepare({ address: worker.address, placementId: placement.id }, request);
+      if (request !== undefined) {
+        const { former_source: source = request.source } = request;
+        await client.prepare({ address: worker.address, placementId: placement.id }, { ...request, source });
+      }
       preparations.ended(migrationId);
     } catch (error) {
       const isRefused = error instanceof WorkerRefusal && (error.code === 'validation_error' || error.code === 'parse_error');
@@ -150,14 +170,16 @@ export class Executor {
   }
 
   async #ask(
-    { worker, placementId, what, epoch }: { worker: Worker; placementId: string; what: 'put' | 'close'; epoch: number },
+    { worker, placementId, what, epoch, revision }: Asked,
     ask: (at: { address: string; placementId: string }) => Promise<HeldPlacement>,
   ): Promise<void> {
     const { observations, backoff } = this.#options;
     const key = `${what} ${placementId}`;
     try {
-      const isKept = observations.told(worker, placementId, await ask({ address: worker.address, placementId }));
-      if (isKept || what === 'close') backoff.succeeded(key);
+      const held = await ask({ address: worker.address, placementId });
+      const isDone = revision === undefined || held.revision === revision;
+      const isKept = observations.told(worker, placementId, held);
+      if ((isKept && isDone) || what === 'close') backoff.succeeded(key);
       else backoff.failed(key, unheardTimes);
     } catch (error) {
       backoff.failed(key, callTimes);

@@ -76,8 +76,9 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
   // It has stopped there, and goes on from what has counted by the time of its next epoch, wherever that is.
   if (observed?.epoch === placement.epoch && observed.status === 'fenced') return [release(placement)];
   if (observed?.epoch !== placement.epoch) {
-    // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet.
-    const isUnknown = held === undefined && placement.status !== 'assigned';
+    // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet. Nor is it
+    // known whether it can begin with a program of before.
+    const isUnknown = held === undefined && (placement.status !== 'assigned' || placement.formerProgram !== undefined);
     return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];
   }
   if (observed.status === 'closed') {
@@ -86,12 +87,13 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
       : leaveActions(view, placement, { worker, put: undefined });
   }
   if (observed.status === 'starting') return [];
-  const reported = reportActions(placement, observed);
+  // What it says of itself is of the program that it has, which may be the one before.
+  const isAsWanted = observed.revision === view.revisionOf(placement);
+  const reported = isAsWanted || observed.status === 'failed' ? reportActions(placement, observed) : [];
   if (reported.length > 0 || observed.status === 'failed') return reported;
-  const isToBeTold = observed.revision !== view.revisionOf(placement);
-  const told = isToBeTold && view.isDue(`put ${placement.id}`) ? put : undefined;
+  const told = !isAsWanted && view.isDue(`put ${placement.id}`) ? put : undefined;
   if (placement.leavingVersion !== undefined) return leaveActions(view, placement, { worker, put: told });
-  if (isToBeTold) return told ? [told] : [];
+  if (!isAsWanted) return told ? [told] : [];
   return worker.status === 'draining' ? leavingActions(pass, placement, worker) : [];
 }
 

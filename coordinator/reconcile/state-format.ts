@@ -5,7 +5,7 @@ import type { Observations } from './observations.ts';
 /** What every worker reads, and all that one reads that says nothing of formats. */
 export const FIRST_STATE_FORMAT = 1;
 
-/** From here on a worker takes the index at which a placement came. One that reads no later format refuses a member that it does not know. */
+/** From here on a worker takes the index at which a placement came, and its former program. One that reads no later format refuses a member that it does not know. */
 const CREATION_STATE_FORMAT = 5;
 /** What reads this one lets placements do what they were given before they go. */
 const LEAVING_STATE_FORMAT = 5;
@@ -28,16 +28,25 @@ export function agreedStateFormat(state: ClusterState, observations: Observation
   return agreed;
 }
 
+/** Whether a worker is told of which program the state of a placement is. */
+export function isToldOfFormer(observations: Observations, worker: Worker): boolean {
+  return ownFormat(observations, worker) >= CREATION_STATE_FORMAT;
+}
+
 /**
  * Whether a worker is told at what index its placements came. While one of an earlier version is there nobody is: a placement that went on
  * there would give what it says again other ids.
  */
 export function isToldOfCreation(state: ClusterState, observations: Observations, worker: Worker): boolean {
-  const { state_format: own = FIRST_STATE_FORMAT } = observations.of(worker)?.heartbeat ?? {};
+  const own = ownFormat(observations, worker);
   return own >= CREATION_STATE_FORMAT && (agreedStateFormat(state, observations) ?? own) >= CREATION_STATE_FORMAT;
 }
 
 /** Whether a worker can be asked to let a placement do what it was given before it goes. */
 export function knowsLeaving(observations: Observations, worker: Worker): boolean {
-  return (observations.of(worker)?.heartbeat.state_format ?? FIRST_STATE_FORMAT) >= LEAVING_STATE_FORMAT;
+  return ownFormat(observations, worker) >= LEAVING_STATE_FORMAT;
+}
+
+function ownFormat(observations: Observations, worker: Worker): number {
+  return observations.of(worker)?.heartbeat.state_format ?? FIRST_STATE_FORMAT;
 }

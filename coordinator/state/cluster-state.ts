@@ -75,6 +75,8 @@ export interface Group {
   readonly createdIndex: LogIndex;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** Programs of before that placements name. Absent when none does. */
+  readonly formerPrograms?: Readonly<Record<string, string>>;
 }
 
 /** What a group was, as far as placements that leave need it. */
@@ -110,6 +112,11 @@ export interface Placement {
    * has done what it was given.
    */
   readonly leavingVersion?: number;
+  /**
+   * Its newest checkpoint, and what was worked since that or without one, is of this program of `Group.formerPrograms`. Undefined when it is of
+   * the program of its group, and of what was changed before the group wrote `CREATION_FORMAT`.
+   */
+  readonly formerProgram?: string;
   readonly error?: string;
   /** While it is pending: a process that had it, and of which nobody has shown yet that it has stopped. */
   readonly formerHolder?: FormerHolder;

@@ -4,9 +4,9 @@
  * each member may be exchanged for one of the version before, whatever the others run.
  */
 export const FIRST_FORMAT = 1;
-/** 2: events of many requests in one command, whose texts stand behind its line as they are. 3: placements know the index at which they came, and leave once they have done what they were given. */
+/** 2: events of many requests in one command, whose texts stand behind its line as they are. 3: placements know the index at which they came, the program of before while their state is of that, and leave once they have done what they were given. */
 export const LATEST_FORMAT = 3;
-/** From here on a placement says at what index it came. */
+/** From here on a placement says at what index it came, and of which program of before its state is. */
 export const CREATION_FORMAT = 3;
 /** From here on the id of a request that takes several commands says how it is divided among them. */
 export const DIVISION_FORMAT = 3;

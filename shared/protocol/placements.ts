@@ -85,6 +85,12 @@ export const placementRequestSchema = Type.Object(
     replicas: Type.Integer({ minimum: 1 }),
     partition_key: Type.Optional(Type.String()),
     source: Type.String(),
+    former_source: Type.Optional(
+      Type.String({
+        description:
+          'The program that the checkpoint is of, and what was worked behind it: who begins here begins with that, and works it through first.',
+      }),
+    ),
     connectors: Type.Array(
       Type.Object({ name: Type.String(), connector_type: Type.String(), params: Type.Record(Type.String(), Type.Unknown()) }, strict),
     ),

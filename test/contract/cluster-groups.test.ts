@@ -115,6 +115,21 @@ describe('a pipeline group', () => {
     expect((await deploy({ pipelines: [{ name: 'p', source: 'stream S = ' }] })).body).not.toHaveProperty('hint');
   });
 
+  it('is refused with more streams than a worker takes, before anything of it is kept', async () => {
+    await start(1);
+    const streams = (count: number) => Array.from({ length: count }, (_, at) => `stream S${at} = Login .emit(user: user)\n`).join('');
+    const problem = 'the program has 501 streams, and the quota of the tenant is 500';
+    expect(await deploy({ pipelines: [{ name: 'p', source: streams(501) }] })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error', error: `the program of pipeline 'p' cannot be deployed: ${problem}` },
+    });
+    const { body } = await coordinator.post('/api/v1/cluster/validate', { source: streams(501) });
+    expect([body.valid, body.diagnostics[0]]).toMatchObject([false, { severity: 'error', code: 'E095', message: problem }]);
+    expect((await deploy({ pipelines: [{ name: 'p', source: streams(500) }] })).status).toBe(201);
+    const changed = await coordinator.request('PUT', `${groupsPath}/fraud`, { body: { pipelines: [{ name: 'p', source: streams(501) }] } });
+    expect([changed.status, (await coordinator.get(`${groupsPath}/fraud`)).body]).toMatchObject([400, { version: 1, status: 'running' }]);
+  });
+
   it('is refused with a program that is empty, as by a server', async () => {
     await start(1);
     await coordinator.post('/api/v1/cluster/connectors', { name: 'Hook', connector_type: 'http', params: { url: 'http://127.0.0.1:9/' } });

@@ -4,7 +4,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import type { checkpointStoredSchema } from '../../shared/protocol/cluster-checkpoints.ts';
 import type { manifestSchema } from '../../shared/protocol/placements.ts';
 import { FIRST_STATE_FORMAT } from '../engine/state/format.ts';
-import { type CoordinatorAnswer, NoCoordinator } from '../membership/coordinator-client.ts';
+import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../membership/coordinator-client.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, PipelineDefinition, RuntimeStorage } from '../runtime/pipelines/runtime-storage.ts';
 import { COMPACT_RECEIPTS_FORMAT } from '../runtime/placed/placed-state.ts';
@@ -29,6 +29,12 @@ export interface CheckpointStoreOptions {
   readonly epoch: () => number;
   /** The life whose checkpoints these are has ended: the next one may have begun, under the epoch of now. */
   readonly isOver: () => boolean;
+  /** A checkpoint of the pipeline, as it was defined then, is of a program of before. */
+  readonly isFormer: (definition: PipelineDefinition) => boolean;
+  /** With this checkpoint another program takes the place of the one that runs: whether it counts says which of them goes on. */
+  readonly isOfChange: (definition: PipelineDefinition) => boolean;
+  /** Resolves when nobody that has not answered has to be asked again, or the life is over. */
+  readonly pause: () => Promise<void>;
   /** A checkpoint counts from now on. */
   readonly onCommit: (manifest: Manifest) => void;
   /** The placement has another epoch, or another worker: a heartbeat says which. */
@@ -74,12 +80,12 @@ export class CheckpointStore implements RuntimeStorage {
   }
 
   /** Without a checkpoint there is nothing to keep: the coordinators have the definition. @throws CepError `storage_unavailable`, `pipeline_not_running` */
-  async savePipeline(_definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
+  async savePipeline(definition: PipelineDefinition, checkpoint: PipelineCheckpoint | null): Promise<void> {
     if (checkpoint === null) return;
     try {
       if (this.#isUncertain) await this.#lookUp();
       this.#requireLife();
-      const manifest = await this.#upload(checkpoint);
+      const manifest = await this.#upload(checkpoint, definition);
       this.#manifest = manifest;
       this.#last = checkpoint;
       this.#options.onCommit(manifest);
@@ -92,8 +98,9 @@ export class CheckpointStore implements RuntimeStorage {
     }
   }
 
-  async #upload(checkpoint: PipelineCheckpoint): Promise<Manifest> {
-    const { coordinators, epoch: held } = this.#options;
+  async #upload(checkpoint: PipelineCheckpoint, definition: PipelineDefinition): Promise<Manifest> {
+    const { coordinators, epoch: held, isFormer, isOfChange } = this.#options;
+    const former = isFormer(definition) && { is_former: true };
     const { state, ...rest } = checkpoint;
     const body = seal({ version: versionOf(checkpoint), ...rest } satisfies Head, state);
     const [epoch, sequence, checksum] = [held(), (this.#manifest?.sequence ?? 0) + 1, crc32c(body)];
@@ -104,10 +111,30 @@ export class CheckpointStore implements RuntimeStorage {
     const received = receivedOf(checkpoint.sources ?? {});
     const commit = { bytes: body.byteLength, checksum, locations, received };
     this.#isUncertain = true;
-    const answer = await coordinators.ask({ method: 'POST', path: `${path}/commit`, body: commit });
+    const manifest = { sequence, epoch, ...commit };
+    const request = { method: 'POST', path: `${path}/commit`, body: { ...commit, ...former } } as const;
+    const answer = isOfChange(definition) ? await this.#answered(request, manifest) : await coordinators.ask(request);
+    if (answer === 'counts') return manifest;
     this.#isUncertain = answer.code === 'transition_refused';
     this.#taken(answer, epoch);
-    return { sequence, epoch, ...commit };
+    return manifest;
+  }
+
+  /** Asks until there is an answer. One that refuses what was asked before, without an answer, says nothing of that. */
+  async #answered(request: CoordinatorRequest, { sequence, checksum }: Manifest): Promise<CoordinatorAnswer | 'counts'> {
+    const { coordinators, pause } = this.#options;
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await coordinators.ask(request);
+        if (tries === 1 || answer.status < 300) return answer;
+        await this.#lookUp();
+        return this.#manifest?.sequence === sequence && this.#manifest.checksum === checksum ? 'counts' : answer;
+      } catch (error) {
+        if (!(error instanceof NoCoordinator)) throw error;
+        await pause();
+        this.#requireLife();
+      }
+    }
   }
 
   #requireLife(): void {

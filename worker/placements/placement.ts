@@ -1,7 +1,12 @@
 import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
-import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
+import {
+  externalSource,
+  type heldPlacementSchema,
+  type placementRequestSchema,
+  type WorkerPlacementStatus,
+} from '../../shared/protocol/placements.ts';
 import type { PipelineReplica } from '../connectors/sources/replica.ts';
 import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { NoCoordinator } from '../membership/coordinator-client.ts';
@@ -18,6 +23,7 @@ import type { RuntimeReport } from '../runtime/service.ts';
 import { BatchIntake } from './batch-intake.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
 import type { Preparations } from './preparations.ts';
+import { ProgramInPlace } from './program-in-place.ts';
 import type { PeerAnswer } from './route-link.ts';
 import { RouteOutbox, type SavedOutbox } from './route-outbox.ts';
 import { TickLimit } from './tick-limit.ts';
@@ -32,6 +38,11 @@ const TICKLESS_MS = 30_000;
 /** The same, where a coordinator does not say which ones there are. */
 const TICKLESS_UNKNOWN_MS = 3_000;
 const RESTORE_PAUSE_MS = 500;
+/** Before it is seen again whether all was worked that the program of before has to. */
+const BEHIND_PAUSE_MS = 100;
+/** What refuses a program may need somebody to mend something: it is tried again then, twice as late each time. */
+const REFUSED_PAUSE_MS = 5_000;
+const REFUSED_PAUSE_MS_MAX = 300_000;
 /** Between checkpoints that something waits for; longer where they take long, so that they take a bounded share of the time. */
 const SAFE_PAUSE_MS = 250;
 const SAFE_PAUSE_SAVES = 4;
@@ -97,8 +108,11 @@ export class Placement {
   #status: WorkerPlacementStatus = 'starting';
   #error: string | undefined;
   #life: Life | undefined;
-  /** The life whose program is to be replaced again in a moment. */
-  #toBeReplaced: Life | undefined;
+  readonly #program: ProgramInPlace;
+  /** The last batch that was injected before its life began. */
+  #repeatedUpTo = 0;
+  /** Of the try to replace the program that is to come. */
+  #nextTry: symbol | undefined;
   /** Nothing is said to the outside, lease or not. */
   #isSilent = true;
   /** It takes nothing in any more, and its last checkpoint does not count yet: until then it is as it was before. */
@@ -123,6 +137,7 @@ export class Placement {
     this.#stateFormat = stateFormat;
     this.#change = before ?? Promise.resolve();
     this.#request = request;
+    this.#program = new ProgramInPlace(request);
     this.#world = world;
     this.#begin();
   }
@@ -142,12 +157,14 @@ export class Placement {
   get status(): WorkerPlacementStatus {
     if (this.#status !== 'running') return this.#status;
     const status = this.#life?.pipeline.status;
-    return status === 'degraded' || status === 'failed' ? status : 'running';
+    if (status === 'degraded' || status === 'failed') return status;
+    return this.#program.problem === undefined ? 'running' : 'degraded';
   }
 
   view(): HeldPlacement {
-    const { epoch, revision } = this.#request;
-    const error = this.#error ?? (this.#status === 'running' ? this.#life?.pipeline.view().error : undefined);
+    const { epoch } = this.#request;
+    const { revision, problem } = this.#program;
+    const error = this.#error ?? (this.#status === 'running' ? (problem ?? this.#life?.pipeline.view().error) : undefined);
     const manifest = this.#life?.store.manifest ?? this.#request.checkpoint;
     return {
       placement_id: this.id,
@@ -180,8 +197,7 @@ export class Placement {
       return;
     }
     this.#life?.outbox.setRoutes(request.routes);
-    const isDividedAnew = request.replicas !== before.replicas || request.partition_key !== before.partition_key;
-    if (request.source !== before.source || isDividedAnew) void this.#exclusive(() => this.#replace());
+    if (this.#program.isToChange(request)) this.#replaceInTurn();
   }
 
   /** What runs here is the newest there is of it: no other worker has gone on with it since. */
@@ -189,29 +205,58 @@ export class Placement {
     return before.epoch >= tenure;
   }
 
+  #replaceInTurn(): void {
+    void this.#program.inTurn(() => this.#exclusive(() => this.#replace()));
+  }
+
+  /** The program of before runs on, or stays closed, while the new one cannot begin. */
   async #replace(): Promise<void> {
-    const life = this.#life;
+    const [life, request] = [this.#life, this.#request];
     if (life === undefined) return;
-    if (this.#status === 'closed') return this.#replaceLater(life);
+    const isToChange = !this.#program.isRunning(request);
+    if (isToChange && !this.#hasRepeated(life)) return this.#replaceLater(life, BEHIND_PAUSE_MS);
+    if (isToChange && life.pipeline.status === 'stopped') return this.#replaceLater(life, RESTORE_PAUSE_MS);
+    this.#nextTry = undefined;
     try {
-      await this.#world.host.replace(life.pipeline, { source: this.#program });
+      if (isToChange) {
+        this.#program.changes(request, life.pipeline.definition);
+        await this.#world.host.replace(life.pipeline, { source: programOf(request) });
+      }
+      if (this.#life === life) this.#program.runs(request);
     } catch (error) {
-      if (error instanceof CepError && error.code === 'storage_unavailable') this.#replaceLater(life);
-      else this.#fail(error);
+      if (this.#life === life) this.#notReplaced(life, request, error);
     }
     this.#world.changed();
   }
 
-  /** The program of before runs on, or stays closed, while the new one cannot begin: no coordinator takes the state that it begins with. */
-  #replaceLater(life: Life): void {
-    if (this.#toBeReplaced === life) return;
-    this.#toBeReplaced = life;
+  /** What was injected before its life began was worked by that program, and said, or is worked by it now: another one works none of that. */
+  #hasRepeated({ pipeline }: Life): boolean {
+    return (pipeline.received[externalSource] ?? 0) >= this.#repeatedUpTo;
+  }
+
+  #notReplaced(life: Life, request: PlacementRequest, error: unknown): void {
+    // Above all when no coordinator takes the state with which the new one begins.
+    const isForNow = error instanceof CepError && (error.code === 'storage_unavailable' || error.retryAfterSeconds !== undefined);
+    if (life.pipeline.status === 'failed') this.#fail(error);
+    else if (isForNow) this.#replaceLater(life, RESTORE_PAUSE_MS);
+    else this.#refused(life, request, error instanceof Error ? error.message : String(error));
+  }
+
+  #refused(life: Life, request: PlacementRequest, reason: string): void {
+    this.#program.refused(request, reason);
+    const { group, pipeline } = request;
+    const fields = { placement: this.id, group, pipeline, error: reason };
+    this.#world.report({ level: 'error', message: 'Program of a placement not changed', fields });
+    this.#replaceLater(life, Math.min(REFUSED_PAUSE_MS_MAX, REFUSED_PAUSE_MS * 2 ** (this.#program.refusals - 1)));
+  }
+
+  #replaceLater(life: Life, pauseMs: number): void {
+    const ownTry = Symbol('try');
+    this.#nextTry = ownTry;
     const again = async (): Promise<void> => {
-      await this.#world.wait(RESTORE_PAUSE_MS, this.#end.signal);
+      await this.#world.wait(pauseMs, this.#end.signal);
       await this.#exclusive(async () => {
-        if (this.#life !== life) return;
-        this.#toBeReplaced = undefined;
-        await this.#replace();
+        if (this.#life === life && this.#nextTry === ownTry) await this.#replace();
       });
     };
     again().catch(() => undefined); // Its life is over.
@@ -221,11 +266,6 @@ export class Placement {
     const { epoch, replica: index, replicas: count, partition_key: partitionKey, group_id: groupId, pipeline } = this.#request;
     if (count === 1) return undefined;
     return { index, count, partitionKey, epoch, firstPipelineId: idPrefixOf(`${groupId}:${pipeline}:0`) };
-  }
-
-  get #program(): string {
-    const { source, connectors } = this.#request;
-    return withConnectors(source, connectors);
   }
 
   #restart(): void {
@@ -302,7 +342,9 @@ export class Placement {
       } catch (error) {
         if (!end.aborted) this.#fail(error);
       }
-      if (!end.aborted) void this.#open();
+      if (end.aborted) return;
+      void this.#open();
+      if (this.#program.isToChange(this.#request)) this.#replaceInTurn();
     });
     this.#world.changed();
   }
@@ -318,16 +360,21 @@ export class Placement {
   }
 
   async #start(end: AbortSignal): Promise<void> {
-    const prepared = this.#world.preparations.take(this.id, this.#program);
+    const source = programOf(this.#program.begins(this.#request));
+    this.#repeatedUpTo = this.#request.ingress_sequence ?? 0;
+    const prepared = this.#world.preparations.take(this.id, source);
     try {
-      await this.#startWith(prepared, end);
+      await this.#startWith({ source, prepared }, end);
     } finally {
       (await prepared)?.engine.leave();
     }
   }
 
   /** Never without the state that it must have: what cannot be restored does not start. */
-  async #startWith(prepared: Promise<WarmProgram | undefined>, end: AbortSignal): Promise<void> {
+  async #startWith(
+    { source, prepared }: { readonly source: string; readonly prepared: Promise<WarmProgram | undefined> },
+    end: AbortSignal,
+  ): Promise<void> {
     const { coordinators, host, report } = this.#world;
     const hold = new ClockHold();
     let isCatchingUp = false;
@@ -345,6 +392,9 @@ export class Placement {
         coordinators,
         epoch: () => this.epoch,
         isOver: () => end.aborted,
+        isFormer: (definition) => this.#program.isFormer(definition, this.#request),
+        isOfChange: (definition) => this.#program.isOfChange(definition),
+        pause: () => this.#world.wait(RESTORE_PAUSE_MS, end),
         onCommit: () => {
           outbox.committed(store.last?.placed?.routed);
           if (hold.committed(store.last?.sequence ?? 0) && this.#life) this.#resume(this.#life);
@@ -359,13 +409,12 @@ export class Placement {
     const beganAt = this.#world.now();
     const [checkpoint, { program, engine }] = await Promise.all([
       this.#restored(store, end),
-      prepared.then(async (known) => known ?? { program: await host.check({ source: this.#program }), engine: undefined }),
+      prepared.then(async (known) => known ?? { program: await host.check({ source }), engine: undefined }),
     ]);
     if (end.aborted) return;
     const fetchedAt = this.#world.now();
     const receipts = new Receipts(checkpoint?.placed?.receipts, checkpoint?.sources);
-    const repeatedUpTo = this.#request.ingress_sequence ?? 0;
-    const ticks = new TickLimit({ receipts, repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
+    const ticks = new TickLimit({ receipts, repeatedUpTo: this.#repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
     const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
@@ -484,7 +533,7 @@ export class Placement {
   /** Events that were received before the last stop come first, with the time that they had: the clock waits for them. */
   #tickTime(ticks: TickLimit): number | undefined {
     const wanted = this.#request.ingress_sequence ?? Number.POSITIVE_INFINITY;
-    const isThere = (this.#life?.pipeline.received['_external'] ?? 0) >= wanted;
+    const isThere = (this.#life?.pipeline.received[externalSource] ?? 0) >= wanted;
     if (!isThere && this.#world.now() < this.#tickFrom) return undefined;
     return ticks.timeOf(this.#world.clusterTime() - TICK_LAG_MS);
   }
@@ -708,6 +757,10 @@ export class Placement {
     this.#change = run.catch(() => undefined);
     return run;
   }
+}
+
+function programOf({ source, connectors }: PlacementRequest): string {
+  return withConnectors(source, connectors);
 }
 
 function stale(id: string, found: number, held: number): CepError {

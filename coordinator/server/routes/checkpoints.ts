@@ -71,8 +71,8 @@ export function checkpointRoutes(requests: ClusterRequests, checkpoints: Checkpo
       idempotency: 'handler',
       handle: (call) => {
         const { placementId, epoch, sequence } = nameIn(call.params);
-        const { bytes, checksum, locations, received } = call.body;
-        const payload = { placementId, epoch, sequence, bytes, checksum, locations, received };
+        const { bytes, checksum, locations, received, is_former: isFormer = false } = call.body;
+        const payload = { placementId, epoch, sequence, bytes, checksum, locations, received, ...(isFormer && { isFormer }) };
         const answer = (): Answer => new Answer(200, { sequence, epoch, bytes, checksum, locations, received });
         return requests.change(call, { type: 'CommitCheckpoint', payload }, answer, { isOfWorker: true });
       },

@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { type ClusterState, type Group, type GroupPipeline, indexKey, type Placement, placementId, type Route } from '../cluster-state.ts';
 import { CREATION_FORMAT } from '../format.ts';
 import type { Table } from '../table.ts';
+import { withFormerProgram, withFormerPrograms } from './former-programs.ts';
 import { formerOf, isToLeave, placementsOf, withoutPlacements } from './leaving.ts';
 import { changed, command, type Outcome, type Place, refused } from './outcome.ts';
 
@@ -101,14 +102,16 @@ function kept(state: ClusterState, group: Group, place: Place, former?: Group): 
   );
   let placements: Table<Placement> = next.placements;
   for (const one of leaving) placements = placements.set(one.id, one);
+  const own: Placement[] = [];
   for (const [id, fresh] of wanted) {
-    const { error: _error, leavingVersion: _stays, ...old } = next.placements.get(id) ?? fresh;
-    placements = placements.set(id, old.workerId === undefined ? old : { ...old, status: 'assigned', epoch: place.index });
+    const { error: _error, leavingVersion: _stays, ...old } = withFormerProgram(state, next.placements.get(id) ?? fresh, former, group);
+    own.push(old.workerId === undefined ? old : { ...old, status: 'assigned', epoch: place.index });
   }
+  for (const placement of own) placements = placements.set(placement.id, placement);
   const isNew = group.version === 1;
   const event = { type: isNew ? 'GroupCreated' : 'GroupUpdated', id: group.id };
   const { former: _before, ...rest } = group;
-  const changedGroup: Group = contents === undefined ? rest : { ...rest, former: contents };
+  const changedGroup = withFormerPrograms(contents === undefined ? rest : { ...rest, former: contents }, former, [...own, ...leaving]);
   const { id, version } = group;
   return changed({ ...next, groups: next.groups.set(id, changedGroup), placements }, { id, version }, event);
 }

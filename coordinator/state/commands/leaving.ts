@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { ClusterState, FormerContent, Group, Placement } from '../cluster-state.ts';
 import { LEAVING_FORMAT } from '../format.ts';
+import { withoutFormerProgram } from './former-programs.ts';
 import { withoutIngressOf } from './ingress.ts';
 import { changed, command, refused } from './outcome.ts';
 
@@ -16,10 +17,10 @@ export const leavingCommands = {
     (state, { id, epoch }) => {
       const placement = state.placements.get(id);
       if (placement === undefined) return refused('pipeline_not_found', `the cluster has no placement '${id}'`);
-      const group = state.groups.get(placement.groupId);
       if (placement.leavingVersion === undefined) return refused('transition_refused', `placement '${id}' does not leave`);
       if (placement.epoch !== epoch) return refused('stale_epoch', `placement '${id}' has epoch ${placement.epoch}, found ${epoch}`);
-      const next = withoutPlacements(state, [placement]);
+      const next = withoutPlacements(withoutFormerProgram(state, id), [placement]);
+      const group = next.groups.get(placement.groupId);
       const groups = group === undefined ? next.groups : next.groups.set(group.id, withFormerOf(next, group));
       return changed({ ...next, groups }, { id }, { type: 'PlacementRemoved', id });
     },

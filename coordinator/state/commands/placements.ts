@@ -3,6 +3,7 @@ import { externalSource } from '../../../shared/protocol/placements.ts';
 import { bounds } from '../bounds.ts';
 import { type ClusterState, indexKey, type Manifest, type Migration, type Placement } from '../cluster-state.ts';
 import { mayBecome } from '../transitions.ts';
+import { withoutFormerProgram } from './former-programs.ts';
 import { withoutIngressUpTo } from './ingress.ts';
 import { changed, command, type Outcome, refused } from './outcome.ts';
 
@@ -32,7 +33,7 @@ export const placementCommands = {
     return kept(state, { ...rest, status: 'pending' }, 'PlacementReleased', { id });
   }),
 
-  /** What its worker says of it. */
+  /** What its worker says of it. What runs, runs with the program of its group; what has failed with the one of before goes on with that too. */
   ReportPlacement: command(
     Type.Object({ id: idSchema, epoch: indexSchema, status: Type.Enum(['running', 'degraded', 'failed']), error: errorSchema }, strict),
     (state, { id, epoch, status, error }) => {
@@ -44,7 +45,7 @@ export const placementCommands = {
       }
       const { error: _error, ...rest } = placement;
       const next = { ...rest, status, ...(error === undefined ? {} : { error }) };
-      return kept(state, next, 'PlacementReported', { id, status });
+      return kept(status === 'degraded' ? state : withoutFormerProgram(state, id), next, 'PlacementReported', { id, status });
     },
   ),
 };
@@ -121,10 +122,12 @@ export const checkpointCommands = {
         checksum: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }),
         locations: Type.Array(Type.String({ minLength: 1, maxLength: 2_048 }), { minItems: 1, maxItems: bounds.manifestLocationsMax }),
         received: Type.Record(Type.String({ maxLength: 512 }), indexSchema),
+        /** It is of a program of before. */
+        isFormer: Type.Optional(Type.Boolean()),
       },
       strict,
     ),
-    (state, { placementId: id, ...payload }, place) => {
+    (state, { placementId: id, isFormer = false, ...payload }, place) => {
       const placement = state.placements.get(id);
       if (placement === undefined) return unknownPlacement(id);
       if (placement.epoch !== payload.epoch || placement.workerId === undefined) return staleEpoch(placement, payload.epoch);
@@ -141,7 +144,7 @@ export const checkpointCommands = {
       if (received > sent) return refused('transition_refused', `placement '${id}' was sent ${sent} batches, and cannot have ${received}`);
       const manifest: Manifest = { ...payload, committedIndex: place.index };
       const manifests = state.manifests.set(id, [...before, manifest].slice(-bounds.manifestsMax));
-      const rest = withoutIngressUpTo(state, id, received);
+      const rest = withoutIngressUpTo(isFormer ? state : withoutFormerProgram(state, id), id, received);
       return changed({ ...rest, manifests }, { id, sequence: next }, { type: 'CheckpointCommitted', id });
     },
   ),

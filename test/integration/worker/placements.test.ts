@@ -326,6 +326,34 @@ describe('a program that is changed while no coordinator takes a checkpoint', ()
   });
 });
 
+describe('a program that is changed just before its worker dies', () => {
+  const program = (url: string, version: number): string =>
+    `connector Hook = http (url: "${url}")\nstream All = A .emit(n: n, version: ${version}) .to(Hook)\n`;
+  const said = (hook: HttpSink) => hook.delivered.map(({ data: { n, version } }) => `${n} by ${version}`);
+
+  it('works nothing of what was worked by the one before: that has the ids that it had', async () => {
+    const stub = await coordinator();
+    const hook = await sink();
+    const one = await worker(stub);
+    const two = await worker(stub, { workerId: 'w2' });
+    const all = [event('A', 'x', 1), event('A', 'x', 2)];
+    await place(stub, one, id, placing(program(hook.url, 1), { created_index: 1 }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: all });
+    await until(() => hook.delivered.length === 2);
+    const changed = { former_source: program(hook.url, 1), ingress_sequence: 2, created_index: 1 };
+    await place(stub, two, id, placing(program(hook.url, 2), { epoch: 2, ...changed }));
+    await isRunning(two);
+    expect((await two.get(id)).body.revision).not.toBe('1');
+    await two.inject(id, { epoch: 2, first: 1, events: all });
+    await until(async () => (await two.get(id)).body.revision === '1');
+    await two.inject(id, { epoch: 2, first: 3, events: [event('A', 'x', 3)] });
+    await until(() => hook.delivered.length === 5);
+    expect(said(hook)).toEqual(['1 by 1', '2 by 1', '1 by 1', '2 by 1', '3 by 2']);
+    expect(new Set(hook.delivered.map((one) => one.id)).size).toBe(3);
+  });
+});
+
 it('has its new program once it goes on, when that came while it was closed', async () => {
   const stub = await coordinator();
   const one = await worker(stub);

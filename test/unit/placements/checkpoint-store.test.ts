@@ -18,6 +18,7 @@ function storeOf(answer: (request: CoordinatorRequest) => CoordinatorAnswer): {
   const life = { isOver: false, stale: 0 };
   const asked: string[] = [];
   const store = new CheckpointStore({
+    ...{ isFormer: () => false, isOfChange: () => false, pause: async () => undefined },
     placementId: 'p',
     coordinators: {
       url: 'any',

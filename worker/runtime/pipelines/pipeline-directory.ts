@@ -40,8 +40,9 @@ import type {
 import type { Admission } from '../tenants/event-meter.ts';
 import { FairQueue } from '../tenants/fair-queue.ts';
 import { HeldRefusals } from '../tenants/held-refusals.ts';
+import { overQuotaDiagnostics, streamsOverQuota } from '../tenants/streams-quota.ts';
 import { CLUSTER_TENANT, SERVER_TENANT, type TenantAccount, type TenantRegistry } from '../tenants/tenant-registry.ts';
-import type { CheckReply, ProgramSummary } from '../threads/messages.ts';
+import type { CheckReply } from '../threads/messages.ts';
 import { WarmEngine } from '../threads/warm-engine.ts';
 import { countEvents, countEventsExactly } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
@@ -207,7 +208,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     if (program === null) throw programError(diagnostics);
     if (statements === 0)
       throw new CepError('validation_error', 'the program is empty', { hint: 'write at least one stream', details: [] });
-    const tooMany = streamsOverQuota(program.summary, account);
+    const tooMany = streamsOverQuota(program.summary, account.tenant.quota);
     if (tooMany !== undefined) throw tooMany;
     return { program, diagnostics };
   }
@@ -228,7 +229,6 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const { statements, diagnostics, program, connectorPlaces } = await this.#check(account, sent, waiting);
     if (program === null) return { statements, diagnostics };
     const { summary } = program;
-    const tooMany = streamsOverQuota(summary, account);
     const connectors = connectorProblems(usesOf(summary), this.#context.environmentOf(tenant)).map(
       ({ connector, error: { message, hint } }): ProgramDiagnostic => ({
         severity: 'error',
@@ -238,9 +238,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
         ...(hint === undefined ? {} : { hint }),
       }),
     );
-    const overQuota: ProgramDiagnostic[] =
-      tooMany === undefined ? [] : [{ severity: 'error', code: 'E095', ...BEGINNING, message: tooMany.message }];
-    return { statements, diagnostics: [...overQuota, ...connectors, ...diagnostics] };
+    return { statements, diagnostics: [...overQuotaDiagnostics(summary, account.tenant.quota), ...connectors, ...diagnostics] };
   }
 
   list(tenant: string, { limit, offset }: Page): { readonly pipelines: readonly Pipeline[]; readonly total: number } {
@@ -570,12 +568,6 @@ function notFound(id: string): CepError {
 function newDefinition({ text, summary }: CheckedProgram): Omit<PipelineDefinition, 'id' | 'tenantId' | 'name'> {
   const now = Date.now();
   return { program: text, summary, version: 1, labels: {}, createdAt: now, updatedAt: now, isStopped: false, error: null };
-}
-
-function streamsOverQuota({ streams }: ProgramSummary, { tenant: { quota } }: TenantAccount): CepError | undefined {
-  const { maxStreamsPerPipeline: max } = quota;
-  if (streams.length <= max) return undefined;
-  return new CepError('quota_exceeded', `the program has ${streams.length} streams, and the quota of the tenant is ${max}`);
 }
 
 function programError(diagnostics: readonly ProgramDiagnostic[]): CepError {

@@ -1,13 +1,15 @@
 import { manifestWire } from '../../../../coordinator/reconcile/desired-placement.ts';
 import type { ClusterState, GroupPipeline, Placement } from '../../../../coordinator/state/cluster-state.ts';
+import { LATEST_FORMAT } from '../../../../coordinator/state/format.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { CepError, invariant } from '../../../../shared/errors/error.ts';
 import { externalSource } from '../../../../shared/protocol/placements.ts';
 import { LATEST_STATE_FORMAT } from '../../../../worker/engine/state/format.ts';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../../worker/membership/coordinator-client.ts';
+import { idPrefixOf } from '../../../../worker/runtime/placed/content-ids.ts';
 import { SimulatedCoordinators } from './simulated-coordinators.ts';
 import { SimulatedNetwork, settled } from './simulated-network.ts';
-import { SimulatedPipeline } from './simulated-pipeline.ts';
+import { SimulatedPipeline, type Worked } from './simulated-pipeline.ts';
 import { SimulatedWorker } from './simulated-worker.ts';
 
 /** How long a coordinator waits for a worker. */
@@ -24,10 +26,13 @@ export class SimulatedCluster {
   readonly processes: SimulatedWorker[] = [];
   readonly problems: string[] = [];
   readonly #openedUnder = new Map<string, string>();
+  /** By placement and batch, the program that worked it first. */
+  readonly #workedBy = new Map<string, Map<number, string>>();
   groupId = '';
 
   constructor() {
     this.coordinators = new SimulatedCoordinators(this.network, this.#client(), (before, after) => this.#agreed(before, after));
+    this.coordinators.agree({ type: 'RaiseFormat', payload: { format: LATEST_FORMAT } });
   }
 
   get state(): ClusterState {
@@ -204,7 +209,8 @@ export class SimulatedCluster {
       const bytes = this.coordinators.blobs.get(`${name}/${manifest?.checksum}`);
       return bytes === undefined ? answer(404, {}, 'checkpoint_not_found') : { status: 200, bytes, code: undefined, message: undefined };
     }
-    const payload = { placementId: id, epoch: Number(epoch), sequence: Number(sequence), ...(body as object) };
+    const { is_former: isFormer = false, ...manifest } = body as { readonly is_former?: boolean };
+    const payload = { placementId: id, epoch: Number(epoch), sequence: Number(sequence), ...manifest, ...(isFormer && { isFormer }) };
     const isCurrent = this.state.placements.get(id)?.epoch === payload.epoch && this.state.placements.get(id)?.workerId !== undefined;
     const done = this.coordinators.agree({ type: 'CommitCheckpoint', payload: payload as never });
     if (done !== undefined) return answer(200, {});
@@ -216,6 +222,8 @@ export class SimulatedCluster {
   #agreed(before: ClusterState, after: ClusterState): void {
     for (const { id, epoch } of before.placements.values()) {
       const now = after.placements.get(id);
+      // What has failed, or is another one under the same name, need not go on as it was.
+      if (now === undefined || now.status === 'failed') this.#workedBy.delete(idPrefixOf(id));
       if (now !== undefined && now.epoch < epoch) this.problems.push(`the epoch of ${id} went from ${epoch} to ${now.epoch}`);
     }
     if (before.placements !== after.placements) this.#removed(before, after);
@@ -244,6 +252,7 @@ export class SimulatedCluster {
   }
 
   #inspect(): void {
+    for (const { host } of this.processes) for (const one of host.worked.splice(0)) this.#noteWorked(one);
     const holders = new Map<string, string>();
     for (const worker of this.processes) {
       for (const { id } of worker.open) {
@@ -253,6 +262,18 @@ export class SimulatedCluster {
         this.#noteOpen(worker, id);
       }
     }
+  }
+
+  /** However often a batch is worked, it is by one program: what it makes has the ids of the first time. */
+  #noteWorked({ pipelineId, createdIndex, sequence, program }: Worked): void {
+    const now = [...this.state.placements.values()].find(({ id }) => idPrefixOf(id) === pipelineId);
+    // Of one that was taken out of its group it does not matter any more.
+    if (now === undefined || (createdIndex ?? now.createdIndex) !== now.createdIndex) return;
+    const known = this.#workedBy.get(pipelineId) ?? new Map<number, string>();
+    this.#workedBy.set(pipelineId, known);
+    const first = known.get(sequence) ?? program;
+    if (first !== program) this.problems.push(`batch ${sequence} of ${pipelineId} was worked by '${first}' and by '${program}'`);
+    known.set(sequence, first);
   }
 
   #noteOpen(worker: SimulatedWorker, pipelineId: string): void {

@@ -1,7 +1,7 @@
 import type { CepError } from '../../../../shared/errors/error.ts';
 import { CepError as Problem } from '../../../../shared/errors/error.ts';
 import type { ReceivedBody } from '../../../../worker/runtime/pipelines/pipeline-events.ts';
-import type { PipelineCheckpoint, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
+import type { PipelineCheckpoint, PipelineDefinition, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
 import type {
   CheckedProgram,
   PlacedPipeline,
@@ -10,24 +10,40 @@ import type {
   WarmProgram,
 } from '../../../../worker/runtime/placed/placement-host.ts';
 import { markOf, type Receipt, receivedOf } from '../../../../worker/runtime/placed/receipts.ts';
+import type { SentProgram } from '../../../../worker/runtime/programs/sent-program.ts';
 import type { InjectResult, PipelineStatus } from '../../../../worker/runtime/service.ts';
 
 const counts = { eventsProcessed: 0, outputEventsEmitted: 0, eventsInvalid: 0, eventsRefused: 0 };
 const nothing = { accepted: 1, rejected: 0, errors: [], outputs: [], outputCount: 0, processingTimeUs: 1, notes: null, repeated: false };
+
+/** A batch that a program has worked. */
+export interface Worked {
+  readonly pipelineId: string;
+  /** Of the placement, where that was told. */
+  readonly createdIndex: number | undefined;
+  readonly sequence: number;
+  readonly program: string;
+}
 
 /** The least that an engine is to a placement: its state is the list of batches that it has seen. */
 export class SimulatedPipeline {
   readonly id: string;
   readonly request: PlaceRequest;
   readonly seen: number[];
+  /** The programs that it has had, the last one last. */
+  readonly programs: string[];
   status: PipelineStatus = 'running';
   isAbandoned = false;
   readonly #workThrough: () => Promise<void>;
+  readonly #worked: Worked[];
+  #changing: Promise<unknown> | undefined;
   #positions: SourcePositions;
 
   /** @param workThrough Resolves when what was accepted is through, and sinks have what they take. */
-  constructor(request: PlaceRequest, workThrough: () => Promise<void> = async () => undefined) {
+  constructor(request: PlaceRequest, workThrough: () => Promise<void> = async () => undefined, worked: Worked[] = []) {
+    this.#worked = worked;
     this.id = request.id;
+    this.programs = [request.program?.text?.source ?? ''];
     this.request = request;
     this.#workThrough = workThrough;
     const { state, sources = {} } = request.checkpoint ?? {};
@@ -44,6 +60,10 @@ export class SimulatedPipeline {
     return receivedOf(this.#positions);
   }
 
+  get definition(): PipelineDefinition {
+    return { version: this.programs.length } as PipelineDefinition;
+  }
+
   view(): { readonly error?: string } {
     return this.status === 'failed' ? { error: 'it broke' } : {};
   }
@@ -51,20 +71,34 @@ export class SimulatedPipeline {
   async receive(_body: ReceivedBody, receipt: () => Receipt): Promise<InjectResult> {
     if (this.status !== 'running') throw new Problem('pipeline_not_running', `it is ${this.status}`);
     const taken = receipt();
+    await this.#changing;
+    if (this.isAbandoned) throw new Problem('pipeline_not_running', 'it was abandoned');
     const { id, position } = markOf(taken);
     this.#positions = { ...this.#positions, [id]: position };
     this.seen.push(taken.sequence);
+    const createdIndex = this.request.placing?.ids?.createdIndex;
+    this.#worked.push({ pipelineId: this.id, createdIndex, sequence: taken.sequence, program: this.programs.at(-1) as string });
     return nothing;
   }
 
-  async saveNow(): Promise<boolean> {
+  /** With a checkpoint, or not at all. What comes meanwhile is worked after it. */
+  async change({ source }: SentProgram): Promise<void> {
+    const saving = this.saveNow({ version: this.definition.version + 1 } as PipelineDefinition).then((isSaved) => {
+      if (isSaved) this.programs.push(source);
+      return isSaved;
+    });
+    this.#changing = saving;
+    if (!(await saving)) throw new Problem('storage_unavailable', 'it is not kept');
+  }
+
+  async saveNow(definition = this.definition): Promise<boolean> {
     const { placing } = this.request;
     const checkpoint: PipelineCheckpoint = {
       ...{ sequence: this.seen.length, state: Buffer.from(JSON.stringify(this.seen)), savedAt: 0, counts, answers: [] },
       ...{ deliveries: { sinks: [], letters: [] }, sources: this.#positions, placed: placing.save(this.#positions, placing.stateFormat()) },
     };
     try {
-      await placing.storage.savePipeline({} as never, checkpoint);
+      await placing.storage.savePipeline(definition, checkpoint);
       return true;
     } catch {
       return false;
@@ -106,11 +140,15 @@ export class SimulatedPipeline {
 /** Where the pipelines of one process run. */
 export class SimulatedHost implements PlacementHost {
   readonly pipelines = new Set<SimulatedPipeline>();
+  /** Every batch that came to one of them, in their order. */
+  readonly worked: Worked[] = [];
   /** Engines that nobody has come for yet. */
   readonly warmed = new Set<object>();
   readonly #workThrough: () => Promise<void>;
   /** No program can run here. */
   refuses = false;
+  /** Resolves when a program has taken the place of another. It does then, with a checkpoint. */
+  replacing: (program: SentProgram) => Promise<void> = async () => undefined;
 
   /** @param workThrough Of each pipeline that stops. */
   constructor(workThrough: () => Promise<void> = async () => undefined) {
@@ -121,25 +159,26 @@ export class SimulatedHost implements PlacementHost {
     // Programs need no checking here.
   }
 
-  async check(): Promise<CheckedProgram> {
-    return {} as CheckedProgram;
+  async check(text: SentProgram): Promise<CheckedProgram> {
+    return { text } as unknown as CheckedProgram;
   }
 
-  async warm(): Promise<WarmProgram> {
+  async warm(program: SentProgram): Promise<WarmProgram> {
     if (this.refuses) throw new Problem('validation_error', 'it does not run here');
     const engine = { leave: () => void this.warmed.delete(engine) };
     this.warmed.add(engine);
-    return { program: {} as CheckedProgram, engine: engine as unknown as WarmProgram['engine'] };
+    return { program: await this.check(program), engine: engine as unknown as WarmProgram['engine'] };
   }
 
   async place(request: PlaceRequest): Promise<PlacedPipeline> {
-    const pipeline = new SimulatedPipeline(request, this.#workThrough);
+    const pipeline = new SimulatedPipeline(request, this.#workThrough, this.worked);
     this.pipelines.add(pipeline);
     return pipeline as unknown as PlacedPipeline;
   }
 
-  async replace(): Promise<void> {
-    // Any program does the same here.
+  async replace(pipeline: PlacedPipeline, program: SentProgram): Promise<void> {
+    await this.replacing(program);
+    await (pipeline as unknown as SimulatedPipeline).change(program);
   }
 
   abandon(pipeline: PlacedPipeline, _reason: CepError): void {

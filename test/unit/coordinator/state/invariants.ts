@@ -5,6 +5,7 @@ import { type ClusterState, ingressKey, placementId, useKey } from '../../../../
 export function stateProblems(state: ClusterState): string[] {
   return [
     ...placementProblems(state),
+    ...formerProgramProblems(state),
     ...migrationProblems(state),
     ...manifestProblems(state),
     ...sessionProblems(state),
@@ -38,6 +39,16 @@ function placementProblems({ placements, groups, workers, index }: ClusterState)
     }
   }
   return problems;
+}
+
+/** A program of before is kept exactly as long as a placement names it. */
+function formerProgramProblems({ placements, groups }: ClusterState): string[] {
+  return [...groups.values()].flatMap(({ id, formerPrograms = {} }) => {
+    const own = [...placements.values()].filter(({ groupId }) => groupId === id);
+    const named = new Set(own.flatMap(({ formerProgram }) => formerProgram ?? []));
+    const fits = named.size === Object.keys(formerPrograms).length && [...named].every((key) => key in formerPrograms);
+    return fits ? [] : [`group ${id} keeps programs of before that are not those of its placements`];
+  });
 }
 
 function migrationProblems({ migrations, placements }: ClusterState): string[] {

@@ -52,6 +52,8 @@ function begun(format: number): ClusterState {
 
 const placement = (state: ClusterState, id: string) => state.placements.get(id) as Placement;
 
+const told = { hasCreation: true, hasFormer: true };
+
 describe('a replica of which there are to be fewer', () => {
   it('keeps its worker, its epoch and what was accepted for it, and takes nothing more', () => {
     const { state, results } = run([update([a(1, 'new'), b]), append(second), append(first)], begun(LEAVING_FORMAT));
@@ -65,7 +67,7 @@ describe('a replica of which there are to be fewer', () => {
   it('runs by what the group was, and sends to where its receivers are now', () => {
     const before = begun(LEAVING_FORMAT);
     const { state } = run([update([a(1, 'new'), b])], before);
-    const request = (id: string) => placementRequest(state, placement(state, id), true);
+    const request = (id: string) => placementRequest(state, placement(state, id), told);
     expect(request(second)).toMatchObject({ source: 'a', replicas: 2, replica: 1, epoch: 5 });
     expect(request(second)?.routes).toEqual([
       { event_types: ['*'], targets: [{ placement_id: receiver, replica: 0, address: 'http://w', epoch: 8 }] },
@@ -110,18 +112,18 @@ describe('a pipeline that is taken out of its group', () => {
   it('leaves; what was sent to it before still finds its way, and nothing new goes there', () => {
     const { state } = run([update([a(2)], false)], begun(LEAVING_FORMAT));
     expect(placement(state, receiver)).toMatchObject({ workerId: 'w', epoch: 6, leavingVersion: 1 });
-    expect(placementRequest(state, placement(state, first), true)?.routes).toEqual([
+    expect(placementRequest(state, placement(state, first), told)?.routes).toEqual([
       { event_types: [], targets: [{ placement_id: receiver, replica: 0, address: 'http://w', epoch: 6 }] },
     ]);
     const gone = run([remove(receiver, 6)], state).state;
-    expect(placementRequest(gone, placement(gone, first), true)?.routes).toEqual([]);
+    expect(placementRequest(gone, placement(gone, first), told)?.routes).toEqual([]);
     expect(desiredRevision(gone, placement(gone, first))).not.toBe(desiredRevision(state, placement(state, first)));
   });
 
   it('leaves version by version, each by what it was', () => {
     const { state } = run([update([a(1, 'new'), b]), update([b], false)], begun(LEAVING_FORMAT));
     expect([first, second].map((id) => placement(state, id).leavingVersion)).toEqual([2, 1]);
-    expect([first, second].map((id) => placementRequest(state, placement(state, id), true)?.source)).toEqual(['new', 'a']);
+    expect([first, second].map((id) => placementRequest(state, placement(state, id), told)?.source)).toEqual(['new', 'a']);
     expect(state.groups.get(groupId)?.former?.map(({ version }) => version)).toEqual([1, 2]);
     const gone = run([remove(second, 5)], state).state;
     expect(gone.groups.get(groupId)?.former?.map(({ version }) => version)).toEqual([2]);

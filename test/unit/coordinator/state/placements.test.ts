@@ -288,6 +288,79 @@ describe('a pipeline group', () => {
   });
 });
 
+describe('the program of before of a placement', () => {
+  const update = (source: string, replicas = 1): Command => ({
+    type: 'UpdateGroup',
+    payload: { id: groupId, pipelines: [pipeline('p', { source, replicas, partitionKey: 'k' })], routes: [] },
+  });
+  const raise: Command = { type: 'RaiseFormat', payload: { format: LATEST_FORMAT } };
+  const former = (state: ClusterState, replica = 0) => {
+    const { formerProgram } = state.placements.get(`${groupId}:p:${replica}`) ?? {};
+    return formerProgram === undefined ? undefined : state.groups.get(groupId)?.formerPrograms?.[formerProgram];
+  };
+  const epochOf = (state: ClusterState) => placement(state)?.epoch as number;
+  const commit = (state: ClusterState, more: object = {}): Command => {
+    const sequence = (state.manifests.get(id)?.at(-1)?.sequence ?? 0) + 1;
+    const manifest = { sequence, bytes: 1, checksum: 1, locations: ['node-1'], received: {} };
+    return { type: 'CommitCheckpoint', payload: { placementId: id, epoch: epochOf(state), ...manifest, ...more } };
+  };
+  const report = (state: ClusterState, to: 'running' | 'degraded' | 'failed'): Command => {
+    return { type: 'ReportPlacement', payload: { id, epoch: epochOf(state), status: to } };
+  };
+  const raised = run([raise, update('v1')], begun.state).state;
+
+  it('is the one that its state is of, whatever comes behind that, until a checkpoint is of the program of now', () => {
+    expect(former(raised)).toBe('');
+    const again = run([update('v2')], raised).state;
+    expect(former(again)).toBe('');
+    const kept = run(
+      [commit(again, { isFormer: true }), report(again, 'degraded'), { type: 'AssignPlacement', payload: { id, workerId: 'b' } }],
+      again,
+    );
+    expect([kept.results, former(kept.state)]).toEqual([['done', 'done', 'done'], '']);
+    const changed = run([commit(kept.state)], kept.state).state;
+    expect([former(changed), changed.groups.get(groupId)?.formerPrograms]).toEqual([undefined, undefined]);
+    expect(changed.manifests.get(id)?.map((manifest) => 'isFormer' in manifest)).toEqual([false, false]);
+    expect(former(run([update('v3')], changed).state)).toBe('v2');
+  });
+
+  it('is none when it is asked for again, when the new one runs, and when it has failed', () => {
+    for (const command of [update(''), report(raised, 'running'), report(raised, 'failed')]) {
+      const { state, results } = run([command], raised);
+      expect([results, former(state), state.groups.get(groupId)?.formerPrograms]).toEqual([['done'], undefined, undefined]);
+    }
+    const failed = run([report(raised, 'failed')], raised).state;
+    expect(former(run([update('v2')], failed).state)).toBeUndefined();
+  });
+
+  it('is of each replica, and kept once for all of them', () => {
+    const more = run([update('v1', 2)], run([commit(raised)], raised).state).state;
+    const both = run([{ type: 'AssignPlacement', payload: { id: `${groupId}:p:1`, workerId: 'a' } }, update('v2', 2)], more).state;
+    expect([former(both), former(both, 1), Object.values(both.groups.get(groupId)?.formerPrograms ?? {})]).toEqual(['v1', 'v1', ['v1']]);
+    const one = run([commit(both), update('v3', 2)], both).state;
+    expect([former(one), former(one, 1)]).toEqual(['v2', 'v1']);
+    const fewer = run([update('v3')], one).state;
+    const kept = (state: typeof fewer) => Object.values(state.groups.get(groupId)?.formerPrograms ?? {});
+    // The one that leaves is of what it was until it has gone.
+    expect([former(fewer), former(fewer, 1), kept(fewer)]).toEqual(['v2', 'v1', ['v2', 'v1']]);
+    const id = `${groupId}:p:1`;
+    const epoch = fewer.placements.get(id)?.epoch as number;
+    const gone = run([{ type: 'RemovePlacement', payload: { id, epoch } }], fewer).state;
+    expect([former(gone), kept(gone)]).toEqual(['v2', ['v2']]);
+  });
+
+  it('is not kept of what no worker has had, nor in a format that a member of before reads', () => {
+    const fresh = run([raise, group('h', pipeline('q'))], begun.state).state;
+    const name = [...fresh.groups.values()].find(({ name: one }) => one === 'h')?.id as string;
+    const changed = run(
+      [{ type: 'UpdateGroup', payload: { id: name, pipelines: [pipeline('q', { source: 'x' })], routes: [] } }],
+      fresh,
+    ).state;
+    expect(changed.groups.get(name)).not.toHaveProperty('formerPrograms');
+    expect(run([update('v1')], begun.state).state.groups.get(groupId)).not.toHaveProperty('formerPrograms');
+  });
+});
+
 describe('the scaling policy', () => {
   it.each([
     [{ workersMin: 2, workersMax: 9, upThreshold: 4, downThreshold: 2 }, 'done'],
