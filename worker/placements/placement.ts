@@ -1,7 +1,12 @@
 import type { Static } from 'typebox';
 import { CepError } from '../../shared/errors/error.ts';
 import { withConnectors } from '../../shared/language/connectors/with-connectors.ts';
-import type { heldPlacementSchema, placementRequestSchema, WorkerPlacementStatus } from '../../shared/protocol/placements.ts';
+import {
+  type heldPlacementSchema,
+  placedPipelineId,
+  type placementRequestSchema,
+  type WorkerPlacementStatus,
+} from '../../shared/protocol/placements.ts';
 import type { PipelineReplica } from '../connectors/sources/replica.ts';
 import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.ts';
 import { NoCoordinator } from '../membership/coordinator-client.ts';
@@ -9,7 +14,7 @@ import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ClockHold } from '../runtime/placed/clock-hold.ts';
-import { ContentIds, idPrefixOf } from '../runtime/placed/content-ids.ts';
+import { ContentIds } from '../runtime/placed/content-ids.ts';
 import { CreationHold } from '../runtime/placed/creation-hold.ts';
 import { CREATION_STATE_FORMAT } from '../runtime/placed/placed-state.ts';
 import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/placed/placement-host.ts';
@@ -208,7 +213,7 @@ export class Placement {
   #replica(): PipelineReplica | undefined {
     const { epoch, replica: index, replicas: count, partition_key: partitionKey, group_id: groupId, pipeline } = this.#request;
     if (count === 1) return undefined;
-    return { index, count, partitionKey, epoch, firstPipelineId: idPrefixOf(`${groupId}:${pipeline}:0`) };
+    return { index, count, partitionKey, epoch, firstPipelineId: placedPipelineId(`${groupId}:${pipeline}:0`) };
   }
 
   get #program(): string {
@@ -356,7 +361,7 @@ export class Placement {
     const ticks = new TickLimit({ receipts, repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
-    const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
+    const ids = new ContentIds(placedPipelineId(this.id), checkpoint?.placed?.ids, createdIndex);
     const creation = new CreationHold(ids);
     const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
@@ -369,7 +374,7 @@ export class Placement {
     });
     outbox.setRoutes(this.#request.routes);
     pipeline = await host.place({
-      id: idPrefixOf(this.id),
+      id: placedPipelineId(this.id),
       name: `${this.#request.group}/${this.#request.pipeline}/${this.#request.replica}`,
       ...{ program, engine, checkpoint },
       opened: new Promise((resolve) => {
