@@ -13,12 +13,12 @@ import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
-import { ClockHold } from '../runtime/placed/clock-hold.ts';
 import { ContentIds } from '../runtime/placed/content-ids.ts';
 import { CreationHold } from '../runtime/placed/creation-hold.ts';
 import { CREATION_STATE_FORMAT } from '../runtime/placed/placed-state.ts';
 import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/placed/placement-host.ts';
 import { Receipts } from '../runtime/placed/receipts.ts';
+import { ReplayHold } from '../runtime/placed/replay-hold.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
 import { BatchIntake } from './batch-intake.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
@@ -104,8 +104,9 @@ export class Placement {
   #nextSave: Promise<boolean> | undefined;
   /** The format in which the last checkpoint is about to be made again. */
   #rewriting: number | undefined;
-  /** Before the next one of those. */
+  /** Between the last one of those and the next. */
   #savePauseMs = SAFE_PAUSE_MS;
+  #savedAt = Number.NEGATIVE_INFINITY;
   /** In which states are saved from now on; undefined while no coordinator has said it. */
   #stateFormat: number | undefined;
   /** Changes of which only one may be under way. */
@@ -322,7 +323,7 @@ export class Placement {
   /** Never without the state that it must have: what cannot be restored does not start. */
   async #startWith(prepared: Promise<WarmProgram | undefined>, end: AbortSignal): Promise<void> {
     const { coordinators, host, report } = this.#world;
-    const hold = new ClockHold();
+    const hold = new ReplayHold();
     let isCatchingUp = false;
     /** Nothing is worked through until a checkpoint has what there is, or has failed. */
     const catchUp = async ({ pipeline: outrun }: Life): Promise<void> => {
@@ -391,9 +392,11 @@ export class Placement {
           isFull: () => outbox.isFull || isCatchingUp,
           isWanted: () => outbox.isRouted,
         },
-        clockSpoke: (sequence) => {
-          if (!hold.isHeld) void this.#saveUntil(() => !hold.isHeld, end);
-          hold.spoke(sequence);
+        unlike: (sequence) => hold.unlike(sequence),
+        speaks: () => {
+          const wasHeld = hold.isHeld;
+          hold.speaks();
+          if (hold.isHeld && !wasHeld) void this.#saveUntil(() => !hold.isHeld, end);
         },
         taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
         safe: () => this.#safe(end),
@@ -532,12 +535,13 @@ export class Placement {
   }
 
   async #saveSoon(end: AbortSignal): Promise<boolean> {
-    await this.#world.wait(this.#savePauseMs, end);
+    await this.#world.wait(Math.max(0, this.#savedAt + this.#savePauseMs - this.#world.now()), end);
     this.#nextSave = undefined;
     if (end.aborted || this.#life === undefined) return false;
     const began = this.#world.now();
     const isSaved = await this.#life.pipeline.saveNow();
-    const pauseMs = isSaved ? SAFE_PAUSE_SAVES * (this.#world.now() - began) : SAFE_PAUSE_FAILED_MS;
+    this.#savedAt = this.#world.now();
+    const pauseMs = isSaved ? SAFE_PAUSE_SAVES * (this.#savedAt - began) : SAFE_PAUSE_FAILED_MS;
     this.#savePauseMs = Math.max(SAFE_PAUSE_MS, pauseMs);
     return isSaved;
   }

@@ -17,8 +17,10 @@ export interface Placing {
   readonly tickTime: () => number | undefined;
   /** Takes each output, in order. While it wants them none may be left out. */
   readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean; readonly isWanted: () => boolean };
-  /** The input of this number, a tick or what one has moved, has made something, which is about to be said. */
-  readonly clockSpoke: (sequence: number) => void;
+  /** The input of this number would not come again as it came, to whoever goes on from a checkpoint that lacks it. */
+  readonly unlike: (sequence: number) => void;
+  /** Something is about to be said. */
+  readonly speaks: () => void;
   /** Resolves when the source may go on; where it tells the other side what was taken, when whoever goes on elsewhere has that. */
   readonly taken: (mark: SourceMark, isTold: boolean) => Promise<void>;
   /** Resolves when whoever goes on elsewhere has everything that was taken. @throws CepError when the pipeline has ended before */

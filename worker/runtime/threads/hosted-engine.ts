@@ -63,6 +63,9 @@ export class HostedEngine {
   /** When they came. */
   #arrived = 0;
   #notes: CollectedNotes;
+  /** Events that had no time of their own, before the record at hand. */
+  #untimedBefore = 0;
+  #hasLookedUp = false;
   readonly #nearest = new Map<string, string | undefined>();
   /** What came between two records belongs to the one that follows. */
   #loose: ((outcome: RecordOutcome) => void)[] = [];
@@ -93,7 +96,10 @@ export class HostedEngine {
     this.#strict = hosted.strictEvents;
     this.#idle = new IdleSources(plan);
     this.#answers = new Answers({
-      lookup,
+      lookup: (request) => {
+        this.#hasLookedUp = true;
+        return lookup(request);
+      },
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => this.#engine.answer(answer),
     });
@@ -122,6 +128,7 @@ export class HostedEngine {
   begin(outcome: RecordOutcome): void {
     this.#outcome = outcome;
     this.#notes = new CollectedNotes(this.#engine.eventsLate);
+    this.#untimedBefore = this.#engine.eventsUntimed;
     for (const say of this.#loose) say(outcome);
     this.#loose = [];
   }
@@ -142,7 +149,12 @@ export class HostedEngine {
   end(): void {
     this.#idle.hear(this.#engine.takeHeard(), this.#arrived);
     const isSome = this.#notes.isSome(this.#engine.eventsLate);
-    if (this.#outcome !== undefined && isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
+    if (this.#outcome !== undefined) {
+      this.#outcome.isUntimed = this.#engine.eventsUntimed > this.#untimedBefore;
+      this.#outcome.isLookedUp = this.#hasLookedUp;
+      if (isSome) this.#outcome.notes = this.#notes.notes(this.#engine.counters(), this.#read);
+    }
+    this.#hasLookedUp = false;
     this.#outcome = undefined;
   }
 
