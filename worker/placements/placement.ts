@@ -364,10 +364,10 @@ export class Placement {
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
     const ids = new ContentIds(placedPipelineId(this.id), checkpoint?.placed?.ids, createdIndex);
     const creation = new CreationHold(ids);
-    const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
+    const mayDeliver = (): boolean => !end.aborted && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
     const outbox = new RouteOutbox({
-      ...{ placementId: this.id, epoch: () => this.epoch, mayDeliver, report },
+      ...{ placementId: this.id, epoch: () => this.epoch, mayDeliver: () => !hold.isHeld && mayDeliver(), report },
       ...{ post: this.#world.post, wait: this.#world.wait, now: this.#world.now },
       saved: (checkpoint?.placed?.routed ?? []) as SavedOutbox,
       onChange: () => pipeline?.outputsChanged(),
@@ -385,6 +385,7 @@ export class Placement {
         storage: store,
         ids,
         mayDeliver,
+        isHeld: () => hold.isHeld,
         now: this.#world.clusterTime,
         tickTime: () => this.#tickTime(ticks),
         outputs: {

@@ -41,7 +41,15 @@ async function place(
   return placements.place({
     ...{ id: 'p', name, program: await placements.check({ source }), checkpoint: undefined, opened: Promise.resolve() },
     placing: {
-      ...{ storage, ids: new ContentIds('p'), mayDeliver: () => true, now: Date.now, tickTime: () => undefined, outputs },
+      ...{
+        storage,
+        ids: new ContentIds('p'),
+        mayDeliver: () => true,
+        isHeld: () => false,
+        now: Date.now,
+        tickTime: () => undefined,
+        outputs,
+      },
       ...{
         ...hold,
         taken: async () => undefined,

@@ -133,6 +133,7 @@ export class HostedPipeline implements IntakeOwner {
       report,
       tracer,
       mayDeliver: placing?.mayDeliver,
+      isHeld: placing?.isHeld,
       onChange: () => this.#lookAtSinks(),
       replica: placing?.replica,
     });

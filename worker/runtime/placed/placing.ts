@@ -11,6 +11,8 @@ export interface Placing {
   readonly ids: ContentIds;
   /** Whether it may say anything to the outside now: asked before each word. */
   readonly mayDeliver: () => boolean;
+  /** Whether what it says now has to wait until a checkpoint has it. */
+  readonly isHeld: () => boolean;
   /** Epoch ms: the time at which what its sources read arrives. */
   readonly now: () => number;
   /** The time of a tick of the clock, epoch ms; undefined while it may have none. */
