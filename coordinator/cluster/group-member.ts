@@ -49,6 +49,7 @@ const untried: ReadonlySet<string> = new Set<ErrorCode>([
   'overloaded',
   'pipeline_moving',
   'pipeline_not_running',
+  'no_route',
 ]);
 
 /** One member of the group, as the service sees it: the state that it has, and what the group can be asked for. */

@@ -13,6 +13,6 @@ export function partOfRequest(id: RequestId, at: number): RequestId {
 }
 
 /** Ids of members have no digest. */
-function isOfClient({ digest }: RequestId): boolean {
+export function isOfClient({ digest }: RequestId): boolean {
   return digest !== '';
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CepError } from '../../shared/errors/error.ts';
-import type { ClusterState, SessionResult } from '../state/cluster-state.ts';
-import { placesIn } from '../state/commands/ingress-answer.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
+import { type IngressPlace, placesIn } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 
 /** Events that go into the log of one placement together. */
@@ -12,7 +12,8 @@ interface Portion {
   readonly count: number;
 }
 
-const SEPARATOR = '.';
+/** Between the digest of a request and the one of how it is divided. */
+export const SEPARATOR = '.';
 
 /**
  * The id of a request that takes several commands: with how it is divided among them, which follows from the routes and replicas that the
@@ -35,11 +36,20 @@ export function dividedId(id: RequestId, commands: readonly (readonly Portion[])
 export function conflictOf(state: ClusterState, id: RequestId, first: readonly Portion[]): 'other' | 'divided' | 'undivided' {
   const before = state.sessions.get(id.session)?.results.find(({ sequence }) => sequence === id.sequence);
   if (before === undefined || before.digest.split(SEPARATOR)[0] !== id.digest) return 'other';
-  return before.digest === id.digest && hasPlacesOf(first, before) ? 'undivided' : 'divided';
+  return before.digest === id.digest && hasPlacesOf(first, placesIn(before.value)) ? 'undivided' : 'divided';
 }
 
-function hasPlacesOf(portions: readonly Portion[], { value }: SessionResult): boolean {
-  const places = placesIn(value);
+/** Whether a request that was sent before, its first command to these places, is divided now as it was. */
+export function isDividedAs(
+  before: { readonly digest: string; readonly places: readonly IngressPlace[] },
+  id: RequestId,
+  commands: readonly (readonly Portion[])[],
+): boolean {
+  const isSame = before.digest === id.digest || before.digest === dividedId(id, commands).digest;
+  return isSame && hasPlacesOf(commands[0] ?? [], before.places);
+}
+
+export function hasPlacesOf(portions: readonly Portion[], places: readonly IngressPlace[]): boolean {
   const isOf = ({ placementId, count }: Portion, at: number): boolean =>
     places[at]?.placementId === placementId && places[at].eventCount === count;
   return places.length === portions.length && portions.every(isOf);

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
-import { partOfRequest } from '../cluster/part-of-request.ts';
+import { isOfClient, partOfRequest } from '../cluster/part-of-request.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Controller } from '../reconcile/controller.ts';
 import { bounds } from '../state/bounds.ts';
@@ -10,9 +10,10 @@ import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 import { DIVISION_FORMAT } from '../state/format.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
-import { conflictOf, dividedId, dividedOtherwise } from './division.ts';
+import { conflictOf, dividedId, dividedOtherwise, hasPlacesOf, isDividedAs } from './division.ts';
 import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
 import { IngressCommits } from './ingress-commits.ts';
+import { placesBefore, portionsTaken, type TakenBefore, takenBefore } from './repeats.ts';
 
 export interface InjectionProblem {
   readonly index: number;
@@ -38,7 +39,9 @@ export interface InjectionResult {
 /** Events for one placement that go into the log together. */
 interface Portion extends Target {
   /** Where in the request each of them stands. @default it is all of the request, in its order */
-  readonly indexes?: number[];
+  readonly indexes?: readonly number[];
+  /** Where they stand is not known: they were taken when events went other ways than now. */
+  readonly isUnplaced?: boolean;
   count: number;
   readonly events: string[];
   /** The list of all of them, as it came. */
@@ -75,48 +78,61 @@ export class Injection {
 
   /**
    * Resolves when workers have made of the events what is to be made of them. Sent again under the same id it gives the same places in the
-   * log, and so has one effect.
+   * log, and so has one effect; it is not judged by what is there now.
    * @throws CepError `no_route`, `pipeline_not_found`, `pipeline_moving`, `pipeline_not_running`, `queue_full`, `worker_unreachable`; RaftRefusal
    */
   async take(group: Group, given: InjectedEvents, id: RequestId): Promise<InjectionResult> {
-    if (this.#waiting >= WAITING_MAX) {
-      throw new CepError('overloaded', `${this.#waiting} requests wait for pipelines already; nothing of this one was taken`, {
-        retryAfterSeconds: 1,
-      });
-    }
+    // What came without a key is known again by the log: to look for it among all that is under way would cost each event.
+    const known = isOfClient(id) ? takenBefore(this.#options.group.state, id) : undefined;
+    if (this.#waiting >= WAITING_MAX) throw tooManyWait(known);
     this.#waiting++;
     try {
-      const { division, places, refusal } = await this.#enter(group, given, id);
-      const { portions, problems, eventCount } = division;
+      const appended = await this.#enter(group, given, { id, before: known });
+      const { portions, places, eventCount } = appended;
       const results = await Promise.all(
         places.map(({ placementId, sequence }) =>
           this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX).catch(unlessRefused),
         ),
       );
-      return summary({ group, portions, places, refusal, results, problems, eventCount });
+      requirePlaced(portions, results);
+      return summary({ ...appended, group, results, eventCount });
     } finally {
       this.#waiting--;
     }
   }
 
   /** Into the log, for the placements that the group has by then: divided before a change of it they may be meant for one that is gone. */
-  async #enter(group: Group, given: InjectedEvents, id: RequestId): Promise<Entered> {
+  async #enter(group: Group, given: InjectedEvents, { id, before: known }: Sent): Promise<Entered> {
     const entered = async (now: Group): Promise<Entered> => {
       // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
       const division = divided(now, given);
-      await Promise.all([...new Set(division.portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
-      return { division, ...(await this.#append(now.id, division.portions, id)) };
+      const before = known ?? (await this.#admitted(division, id));
+      return { eventCount: division.eventCount, ...(await this.#append(now.id, division, { id, before })) };
     };
-    for (let known = group; ; ) {
+    for (let tried = group; ; ) {
       try {
-        return await entered(known);
+        return await entered(tried);
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
         const isGone = error instanceof CepError && error.code === 'pipeline_not_found';
-        if (!isGone || now === undefined || now.version === known.version) throw error;
-        known = now;
+        if (!isGone || now === undefined || now.version === tried.version) throw error;
+        tried = now;
       }
     }
+  }
+
+  /** Resolves when workers have all that it goes to. What is about to be refused may have been taken before: then it gives that. */
+  async #admitted({ portions, problems }: Divided, id: RequestId): Promise<TakenBefore | undefined> {
+    const refusal = await this.#allOpened(portions).catch(unlessRefused);
+    if (refusal === undefined && !problems.some(isRouting)) return undefined;
+    const { state } = await this.#options.group.confirmed();
+    const before = takenBefore(state, id);
+    if (before === undefined && refusal) throw refusal;
+    return before;
+  }
+
+  async #allOpened(portions: readonly Portion[]): Promise<undefined> {
+    await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
   }
 
   /** Resolves when a worker has the placement. */
@@ -145,15 +161,20 @@ export class Injection {
    * The portions go into the log one command after the other, each of which has one effect however often the request is sent. The first that is
    * refused is the last: what follows would overtake what is sent again. @throws what the first command is refused with; RaftRefusal
    */
-  async #append(groupId: string, portions: readonly Portion[], id: RequestId): Promise<Appended> {
+  async #append(groupId: string, division: Divided, { id, before }: Sent): Promise<Appended> {
+    const { portions, problems } = division;
+    const { group } = this.#options;
     const places: IngressPlace[] = [];
     const commands = inCommands(portions);
+    if (before && !isDividedAs(before, id, commands)) return this.#takenOtherwise(before, division, id);
     // A member of the version before knows the request by its own digest alone, and would call it another one.
-    let ofParts = this.#options.group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands);
+    let ofParts: Pick<RequestId, 'digest'> = before ?? (group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands));
     for (const [at, together] of commands.entries()) {
       const append = async (): Promise<void> => {
         const request = { ...partOfRequest(id, at), digest: ofParts.digest };
-        places.push(...(await this.#commits.append({ groupId, batches: this.#batchesOf(together), request })));
+        const known = before && placesBefore(group.state, request);
+        if (before && known === undefined) await this.#allOpened(together);
+        places.push(...(known ?? (await this.#commits.append({ groupId, batches: this.#batchesOf(together), request }))));
       };
       try {
         await append();
@@ -168,10 +189,21 @@ export class Injection {
         if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
         if (!(error instanceof CepError)) throw error;
         if (error.code === 'overloaded') throw new RaftRefusal('timeout');
-        return { places, refusal: error };
+        return { portions, places, refusal: error, problems };
       }
+      if (commands.length === 1 && !hasPlacesOf(together, places)) return this.#takenOtherwise({ places, digest: id.digest }, division, id);
     }
-    return { places, refusal: undefined };
+    return { portions, places, refusal: undefined, problems };
+  }
+
+  /** @throws CepError `outcome_unknown`, as `portionsTaken` */
+  #takenOtherwise(before: TakenBefore, { problems, eventCount }: Divided, id: RequestId): Appended {
+    const unreadable = problems.filter((one) => !isRouting(one));
+    const left = new Set(unreadable.map(({ index }) => index));
+    const indexes = Array.from({ length: eventCount }, (_, index) => index).filter((index) => !left.has(index));
+    const taken = portionsTaken(this.#options.group.state, before, { id, indexes });
+    const portions = taken.map((one) => ({ ...one, events: [], bytes: 0 }));
+    return { portions, places: before.places, refusal: undefined, problems: unreadable };
   }
 
   /** @throws the error unless it is a conflict with this request as a member of the version before has proposed it */
@@ -191,14 +223,25 @@ export class Injection {
 }
 
 interface Entered extends Appended {
-  readonly division: Divided;
+  readonly eventCount: number;
+}
+
+/** A request as it was sent. */
+interface Sent {
+  readonly id: RequestId;
+  /** What was taken of it when it came before. */
+  readonly before: TakenBefore | undefined;
 }
 
 interface Appended {
+  /** What the request comes to in the log. */
+  readonly portions: readonly Portion[];
   /** Of the first portions, in their order. */
   readonly places: readonly IngressPlace[];
   /** Why the portions behind them are not in the log. */
   readonly refusal: CepError | undefined;
+  /** Of the events that go nowhere. */
+  readonly problems: readonly InjectionProblem[];
 }
 
 /** Events of a request. */
@@ -246,7 +289,7 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
   if (together) return together;
   const portions: Portion[] = [];
   const texts = textsOf();
-  const open = new Map<string, Portion>();
+  const open = new Map<string, Portion & { readonly indexes: number[] }>();
   const problems = [...unreadable];
   for (const [at, event] of events.entries()) {
     const index = indexes[at] as number;
@@ -265,7 +308,7 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
         open.set(placementId, portion);
         portions.push(portion);
       }
-      portion.indexes?.push(index);
+      portion.indexes.push(index);
       portion.count++;
       portion.events.push(text);
       portion.bytes += bytes + 1;
@@ -311,10 +354,8 @@ function inCommands(portions: readonly Portion[]): Portion[][] {
 
 interface Summed extends Appended {
   readonly group: Group;
-  readonly portions: readonly Portion[];
   /** Of the places, in their order: what a worker made of it, why none will, or undefined when none has said so in time. */
   readonly results: readonly (BatchResult | CepError | undefined)[];
-  readonly problems: readonly InjectionProblem[];
   readonly eventCount: number;
 }
 
@@ -356,6 +397,23 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
 function unlessRefused(error: unknown): CepError {
   if (error instanceof CepError) return error;
   throw error;
+}
+
+function tooManyWait(known: TakenBefore | undefined): CepError {
+  const ofThis = known === undefined ? 'nothing of this one was taken' : 'what this one has brought was taken before';
+  const message = `${WAITING_MAX} requests wait for pipelines already; ${ofThis}`;
+  return new CepError('overloaded', message, { retryAfterSeconds: 1 });
+}
+
+/** Of what was taken before it may not be known which events a worker has refused. @throws CepError `outcome_unknown` */
+function requirePlaced(portions: readonly Portion[], results: readonly (BatchResult | CepError | undefined)[]): void {
+  const isWrong = (result: BatchResult | CepError | undefined): boolean => result instanceof CepError || (result?.errors.length ?? 0) > 0;
+  if (portions.some(({ isUnplaced }, at) => isUnplaced === true && isWrong(results[at]))) throw dividedOtherwise();
+}
+
+/** Whether another group, or the same one later, may take the event. */
+function isRouting({ code }: InjectionProblem): boolean {
+  return code !== 'invalid_event';
 }
 
 function unanswered(): CepError {

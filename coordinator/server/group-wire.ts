@@ -1,13 +1,12 @@
 import type { Static } from 'typebox';
 import type { groupSchema, migrationSchema, topologySchema } from '../../shared/protocol/cluster.ts';
-import type { Observations } from '../reconcile/observations.ts';
+import { placedPipelineId } from '../../shared/protocol/placements.ts';
 import type { ClusterState, Group, Migration, Placement } from '../state/cluster-state.ts';
 import { groupsOf, placementsOf, workersOf } from '../state/queries.ts';
 
 type GroupWire = Static<typeof groupSchema>;
 
-/** @param observations What this member has heard of workers, when it leads. */
-export function groupWire(state: ClusterState, group: Group, observations: Observations): GroupWire {
+export function groupWire(state: ClusterState, group: Group): GroupWire {
   const { id, name, version, createdAtMs, updatedAtMs } = group;
   const placements = placementsOf(state, group);
   return {
@@ -18,7 +17,7 @@ export function groupWire(state: ClusterState, group: Group, observations: Obser
       ...(partitionKey === undefined ? {} : { partition_key: partitionKey }),
     })),
     routes: routesWire(group),
-    deployments: placements.map((placement) => deploymentWire(state, placement, observations)),
+    deployments: placements.map((placement) => deploymentWire(state, placement)),
   };
 }
 
@@ -33,13 +32,12 @@ export function groupStatus({ isDraining }: Group, placements: readonly Placemen
   return placements.some(({ status, epoch }) => status === 'pending' && epoch > 0) ? 'degraded' : 'deploying';
 }
 
-function deploymentWire({ workers }: ClusterState, placement: Placement, observations: Observations): GroupWire['deployments'][number] {
+function deploymentWire({ workers }: ClusterState, placement: Placement): GroupWire['deployments'][number] {
   const { workerId, pipeline, replica, status, epoch, error } = placement;
   const worker = workerId === undefined ? undefined : workers.get(workerId);
-  const observed = worker && observations.of(worker)?.held.get(placement.id);
   return {
     ...{ worker_id: workerId ?? null, worker_address: worker?.address ?? null, pipeline_name: pipeline },
-    ...{ pipeline_id: observed?.pipeline_id ?? null, replica, status, epoch },
+    ...{ pipeline_id: workerId === undefined ? null : placedPipelineId(placement.id), replica, status, epoch },
     ...(error === undefined ? {} : { error }),
   };
 }

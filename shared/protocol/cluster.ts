@@ -216,7 +216,7 @@ const deploymentSchema = Type.Object(
     worker_id: Type.Union([Type.String(), Type.Null()], { description: 'Null while no worker has it.' }),
     worker_address: Type.Union([Type.String(), Type.Null()]),
     pipeline_name: Type.String(),
-    pipeline_id: Type.Union([Type.String(), Type.Null()], { description: 'At its worker; null where that is not known.' }),
+    pipeline_id: Type.Union([Type.String(), Type.Null()], { description: 'At its worker; null while no worker has it.' }),
     replica: count,
     status: Type.Enum(['pending', 'assigned', 'running', 'degraded', 'failed']),
     epoch: count,

@@ -20,6 +20,11 @@ export const externalSource = '_external';
 export const workerPlacementStatuses = ['starting', 'running', 'degraded', 'failed', 'closed', 'fenced'] as const;
 export type WorkerPlacementStatus = (typeof workerPlacementStatuses)[number];
 
+/** Of the pipeline of a placement at its worker: it begins all ids of its outputs, and names it for brokers, in letters that all of them take. */
+export function placedPipelineId(placementId: string): string {
+  return placementId.replaceAll(':', '-');
+}
+
 /** How far the batches of each source are part of a pipeline's state, by the source. */
 export const receivedSchema = Type.Record(Type.String(), count);
 

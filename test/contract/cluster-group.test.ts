@@ -83,7 +83,7 @@ describe('a group of coordinators', () => {
     expect([answer.status, answer.body.code, answer.body.details.leader_url]).toEqual([421, 'not_leader', group.url(await group.leader())]);
   });
 
-  it('tells a client that repeats an injection what came of it, when the leader that had taken it leads no more', async () => {
+  it('names pipelines alike at every member, and tells a client that repeats an injection what came of it when another leads', async () => {
     const groups = '/api/v1/cluster/pipeline-groups';
     const worker = await ModelWorker.start('w1', group.url(await group.follower()), { key: coordinatorKey, intervalMs: 1_000 });
     const pipelines = [{ name: 'p', source: 'stream S = Login .emit(user: user)' }];
@@ -91,6 +91,12 @@ describe('a group of coordinators', () => {
       const answer = await group.ask(1, 'POST', groups, { body: { name: 'fraud', pipelines } });
       if (answer.status === 503) throw new Error(answer.text); // The worker is not ready yet.
       return answer;
+    }, wait);
+    await vi.waitFor(async () => {
+      const asked = [1, 2, 3].flatMap((at) => [`${groups}/fraud`, groups].map((path) => group.ask(at, 'GET', path)));
+      const shownBy = (await Promise.all(asked)).flatMap(({ body }) => body);
+      const ids = [made.body, ...shownBy].map(({ deployments }) => deployments[0].pipeline_id);
+      expect(ids).toEqual(Array(7).fill(`${made.body.id}-p-0`));
     }, wait);
     const inject = async (key: string): Promise<unknown> => {
       const body = { event_type: 'Login', fields: { user: key } };

@@ -369,6 +369,22 @@ describe('events from outside', () => {
     expect(counts(await inject(3))).toEqual([2]);
   });
 
+  it('are told as they were under the same key, whatever the group has become by then', async () => {
+    await start(1);
+    await deploy({ routes: [{ from_pipeline: '_external', to_pipeline: 'p', event_types: ['*'] }] });
+    const first = await inject(1, { 'idempotency-key': 'k1' });
+    expect(counts(first)).toEqual([1]);
+    const routes = [{ from_pipeline: '_external', to_pipeline: 'p', event_types: ['Other'] }];
+    await coordinator.request('PUT', `${groupsPath}/fraud`, { body: { pipelines: [{ name: 'p', source }], routes } });
+    const again = await inject(1, { 'idempotency-key': 'k1' });
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect(await inject(1, { 'idempotency-key': 'k2' })).toMatchObject({ status: 400, body: { code: 'no_route' } });
+    await workerNamed('w1').kill();
+    await until(`${groupsPath}/fraud`, ({ deployments: [now] }) => now.status === 'pending');
+    const later = await inject(1, { 'idempotency-key': 'k1' });
+    expect([later.status, later.body]).toEqual([200, first.body]);
+  });
+
   it('come as lines of an event file too', async () => {
     await start(1);
     await deploy();

@@ -63,6 +63,8 @@ export interface Engine {
   counters(): EngineCounters;
   /** `counters().eventsLate`, for who asks with every request. */
   readonly eventsLate: number;
+  /** The same of `eventsUntimed`. */
+  readonly eventsUntimed: number;
   /** Fast paths in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
   readonly entries: EventEntries;
 }

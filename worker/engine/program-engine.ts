@@ -568,6 +568,10 @@ export class ProgramEngine implements Engine {
     return this.#eventsLate;
   }
 
+  get eventsUntimed(): number {
+    return this.#arriving.untimed;
+  }
+
   counters(): EngineCounters {
     for (const settle of this.#beforeCounting) settle();
     return {

@@ -4,6 +4,7 @@ import { withConnectors } from '../../shared/language/connectors/with-connectors
 import {
   externalSource,
   type heldPlacementSchema,
+  placedPipelineId,
   type placementRequestSchema,
   type WorkerPlacementStatus,
 } from '../../shared/protocol/placements.ts';
@@ -13,12 +14,12 @@ import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
-import { ClockHold } from '../runtime/placed/clock-hold.ts';
-import { ContentIds, idPrefixOf } from '../runtime/placed/content-ids.ts';
+import { ContentIds } from '../runtime/placed/content-ids.ts';
 import { CreationHold } from '../runtime/placed/creation-hold.ts';
 import { CREATION_STATE_FORMAT } from '../runtime/placed/placed-state.ts';
 import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/placed/placement-host.ts';
 import { Receipts } from '../runtime/placed/receipts.ts';
+import { ReplayHold } from '../runtime/placed/replay-hold.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
 import { BatchIntake } from './batch-intake.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
@@ -125,8 +126,9 @@ export class Placement {
   #nextSave: Promise<boolean> | undefined;
   /** The format in which the last checkpoint is about to be made again. */
   #rewriting: number | undefined;
-  /** Before the next one of those. */
+  /** Between the last one of those and the next. */
   #savePauseMs = SAFE_PAUSE_MS;
+  #savedAt = Number.NEGATIVE_INFINITY;
   /** In which states are saved from now on; undefined while no coordinator has said it. */
   #stateFormat: number | undefined;
   /** Changes of which only one may be under way. */
@@ -265,7 +267,7 @@ export class Placement {
   #replica(): PipelineReplica | undefined {
     const { epoch, replica: index, replicas: count, partition_key: partitionKey, group_id: groupId, pipeline } = this.#request;
     if (count === 1) return undefined;
-    return { index, count, partitionKey, epoch, firstPipelineId: idPrefixOf(`${groupId}:${pipeline}:0`) };
+    return { index, count, partitionKey, epoch, firstPipelineId: placedPipelineId(`${groupId}:${pipeline}:0`) };
   }
 
   #restart(): void {
@@ -376,7 +378,7 @@ export class Placement {
     end: AbortSignal,
   ): Promise<void> {
     const { coordinators, host, report } = this.#world;
-    const hold = new ClockHold();
+    const hold = new ReplayHold();
     let isCatchingUp = false;
     /** Nothing is worked through until a checkpoint has what there is, or has failed. */
     const catchUp = async ({ pipeline: outrun }: Life): Promise<void> => {
@@ -417,12 +419,12 @@ export class Placement {
     const ticks = new TickLimit({ receipts, repeatedUpTo: this.#repeatedUpTo, now: this.#world.now, clusterTime: this.#world.clusterTime });
     // Whoever goes on gives what it says again the ids of the first time.
     const createdIndex = checkpoint === undefined ? this.#request.created_index : checkpoint.placed?.createdIndex;
-    const ids = new ContentIds(idPrefixOf(this.id), checkpoint?.placed?.ids, createdIndex);
+    const ids = new ContentIds(placedPipelineId(this.id), checkpoint?.placed?.ids, createdIndex);
     const creation = new CreationHold(ids);
-    const mayDeliver = (): boolean => !end.aborted && !hold.isHeld && this.#mayDeliver();
+    const mayDeliver = (): boolean => !end.aborted && this.#mayDeliver();
     let pipeline: PlacedPipeline | undefined;
     const outbox = new RouteOutbox({
-      ...{ placementId: this.id, epoch: () => this.epoch, mayDeliver, report },
+      ...{ placementId: this.id, epoch: () => this.epoch, mayDeliver: () => !hold.isHeld && mayDeliver(), report },
       ...{ post: this.#world.post, wait: this.#world.wait, now: this.#world.now },
       saved: (checkpoint?.placed?.routed ?? []) as SavedOutbox,
       onChange: () => pipeline?.outputsChanged(),
@@ -430,7 +432,7 @@ export class Placement {
     });
     outbox.setRoutes(this.#request.routes);
     pipeline = await host.place({
-      id: idPrefixOf(this.id),
+      id: placedPipelineId(this.id),
       name: `${this.#request.group}/${this.#request.pipeline}/${this.#request.replica}`,
       ...{ program, engine, checkpoint },
       opened: new Promise((resolve) => {
@@ -440,6 +442,7 @@ export class Placement {
         storage: store,
         ids,
         mayDeliver,
+        isHeld: () => hold.isHeld,
         now: this.#world.clusterTime,
         tickTime: () => this.#tickTime(ticks),
         outputs: {
@@ -447,9 +450,11 @@ export class Placement {
           isFull: () => outbox.isFull || isCatchingUp,
           isWanted: () => outbox.isRouted,
         },
-        clockSpoke: (sequence) => {
-          if (!hold.isHeld) void this.#saveUntil(() => !hold.isHeld, end);
-          hold.spoke(sequence);
+        unlike: (sequence) => hold.unlike(sequence),
+        speaks: () => {
+          const wasHeld = hold.isHeld;
+          hold.speaks();
+          if (hold.isHeld && !wasHeld) void this.#saveUntil(() => !hold.isHeld, end);
         },
         taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
         safe: () => this.#safe(end),
@@ -588,12 +593,13 @@ export class Placement {
   }
 
   async #saveSoon(end: AbortSignal): Promise<boolean> {
-    await this.#world.wait(this.#savePauseMs, end);
+    await this.#world.wait(Math.max(0, this.#savedAt + this.#savePauseMs - this.#world.now()), end);
     this.#nextSave = undefined;
     if (end.aborted || this.#life === undefined) return false;
     const began = this.#world.now();
     const isSaved = await this.#life.pipeline.saveNow();
-    const pauseMs = isSaved ? SAFE_PAUSE_SAVES * (this.#world.now() - began) : SAFE_PAUSE_FAILED_MS;
+    this.#savedAt = this.#world.now();
+    const pauseMs = isSaved ? SAFE_PAUSE_SAVES * (this.#savedAt - began) : SAFE_PAUSE_FAILED_MS;
     this.#savePauseMs = Math.max(SAFE_PAUSE_MS, pauseMs);
     return isSaved;
   }

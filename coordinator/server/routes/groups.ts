@@ -49,7 +49,7 @@ export function groupRoutes(options: GroupRoutesOptions): readonly ClusterRoute[
 
 function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
-  const shown = (one: Group): Static<typeof groupSchema> => groupWire(group.state, one, controller.observations);
+  const shown = (one: Group): Static<typeof groupSchema> => groupWire(group.state, one);
   /** The group as it is when its workers are done; the member that was asked waits, whoever leads. */
   const settled = async (id: string, version: number): Promise<Static<typeof groupSchema>> => {
     await controller.until(({ groups, ...state }) => {
@@ -127,7 +127,7 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
   ];
 }
 
-function inspectionRoutes({ requests, controller }: GroupRoutesOptions): readonly ClusterRoute[] {
+function inspectionRoutes({ requests }: GroupRoutesOptions): readonly ClusterRoute[] {
   return [
     clusterRoute({
       method: 'GET',
@@ -144,7 +144,7 @@ function inspectionRoutes({ requests, controller }: GroupRoutesOptions): readonl
         const { limit, offset, consistency } = call.query;
         return requests.read(call, consistency, (state) => {
           const all = groupsOf(state);
-          const page = all.slice(offset, offset + limit).map((one) => groupWire(state, one, controller.observations));
+          const page = all.slice(offset, offset + limit).map((one) => groupWire(state, one));
           return new Answer(200, page, { 'x-total-count': String(all.length) });
         });
       },
@@ -161,7 +161,7 @@ function inspectionRoutes({ requests, controller }: GroupRoutesOptions): readonl
       errors: ['group_not_found', 'validation_error', ...leaderErrors],
       handle: (call) =>
         requests.read(call, call.query.consistency, (state) => {
-          return new Answer(200, groupWire(state, requireGroup(state, call.params.id), controller.observations));
+          return new Answer(200, groupWire(state, requireGroup(state, call.params.id)));
         }),
     }),
   ];

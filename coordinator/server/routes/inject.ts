@@ -27,6 +27,7 @@ import {
   refusalOf,
 } from '../../ingress/injection.ts';
 import { bounds } from '../../state/bounds.ts';
+import type { Group } from '../../state/cluster-state.ts';
 import { connectorsOf, requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterRoute } from '../cluster-route.ts';
@@ -55,6 +56,14 @@ export interface InjectRoutesOptions {
 export function injectRoutes({ requests, injection, validate, clock }: InjectRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
   const declarations = new GroupDeclarations(validate);
+  /** That there is none is said only of what is confirmed: it may have taken the events before. */
+  const groupOf = async (idOrName: string): Promise<Group> => {
+    try {
+      return requireGroup(group.state, idOrName);
+    } catch {
+      return requireGroup((await group.confirmed()).state, idOrName);
+    }
+  };
   return [
     clusterRoute({
       method: 'POST',
@@ -74,7 +83,7 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
           const unknown = new Map<string, number>();
           countIn(unknown, event, 'pipeline');
           const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [], texts: () => [text] });
-          const taken = await injection.take(requireGroup(group.state, call.params.id), { pipeline, read }, id);
+          const taken = await injection.take(await groupOf(call.params.id), { pipeline, read }, id);
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const facts = { routed_to: taken.routedTo, worker_id: taken.workerId ?? null, accepted: true };
@@ -96,7 +105,7 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
       handle: (call) =>
         requests.changeBy(call, async (id) => {
           const beganMs = performance.now();
-          const into = requireGroup(group.state, call.params.id);
+          const into = await groupOf(call.params.id);
           const lines = linesIn(call.body);
           const [connectors, { signal }] = [connectorsOf(group.state), call];
           const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));

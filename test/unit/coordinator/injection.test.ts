@@ -102,6 +102,17 @@ it('nobody is told that nothing was done when the leader changes behind the firs
   await expect(full).rejects.toMatchObject({ mayHaveHappened: true });
 });
 
+/** Replicas of pipelines of the group. */
+function placementsOf(pipelines: readonly string[], replicas: number): ClusterState['placements'] {
+  let { placements } = emptyState;
+  for (const pipeline of pipelines) {
+    for (let replica = 0; replica < replicas; replica++) {
+      placements = placements.set(`g:${pipeline}:${replica}`, { id: `g:${pipeline}:${replica}`, groupId: 'g', pipeline, replica } as never);
+    }
+  }
+  return placements;
+}
+
 /** A log that knows its requests again, as the group does, and what it has taken of each event of a request. */
 class KnowingLog {
   readonly taken: number[] = [];
@@ -109,16 +120,25 @@ class KnowingLog {
   leadsFor = Number.POSITIVE_INFINITY;
   /** As a member of the version before proposes it: a part is known by its place alone. */
   isOfVersionBefore = false;
+  /** Whether workers have the placements. */
+  isOpen = true;
+  /** What this member shows of its state before it is asked to confirm it; undefined where it shows all. */
+  shown: ClusterState | undefined;
+  result: (sequence: number) => Promise<object | undefined> = answered;
   #state: ClusterState;
   #index = 0;
   readonly #injection: Injection;
 
   constructor(format = LATEST_FORMAT) {
-    this.#state = { ...emptyState, format };
+    this.#state = { ...emptyState, format, placements: placementsOf(['p', 'q', 'r'], 8) };
     const log = this;
     const memberGroup = {
       get state() {
-        return log.#state;
+        return log.shown ?? log.#state;
+      },
+      confirmed: async () => {
+        log.shown = undefined;
+        return { state: log.#state };
       },
       propose: async ({ payload }: Command) => {
         if (log.leadsFor-- <= 0) throw new RaftRefusal('notLeader');
@@ -138,9 +158,23 @@ class KnowingLog {
     this.#injection = new Injection({
       group: memberGroup as never,
       controller: { untilLook: async () => undefined } as never,
-      deliveries: { isOpen: () => true, result: (_placement: string, sequence: number) => answered(sequence) } as never,
+      deliveries: { isOpen: () => this.isOpen, result: (_placement: string, sequence: number) => this.result(sequence) } as never,
       clock: () => 1,
     });
+  }
+
+  /** Small events of a type each, which go where the routes of the group say: by type, to pipelines. */
+  send(types: readonly string[], routes: Readonly<Record<string, readonly string[]>>, id = ofClient): Promise<InjectionResult> {
+    const names = [...new Set(Object.values(routes).flat())].toSorted();
+    const pipelines = names.map((name) => ({ name, replicas: 1 }));
+    const entries = Object.entries(routes).flatMap(([type, to]) => {
+      return to.map((toPipeline) => ({ fromPipeline: '_external', toPipeline, eventTypes: [type] }));
+    });
+    const events = types.map((type, n) => ({ event_type: type, fields: { n } }));
+    const texts = events.map((event) => JSON.stringify(event));
+    const unread = { index: types.length, code: 'invalid_event', error: 'it has no type' };
+    const read = () => ({ events, indexes: events.map((_, at) => at), problems: [unread], texts: () => texts });
+    return this.#injection.take({ ...group, pipelines, routes: entries } as never, { read }, id);
   }
 
   /** Events of 12,000 characters, each with a key of its own. */
@@ -246,4 +280,70 @@ it('events that were divided before a change of the group, and are refused with 
   });
   expect(await injection.take(before, { read }, ofClient)).toMatchObject({ accepted: 9, rejected: 0, routedTo: ['p'] });
   expect(taken).toEqual(['g:p:0 9']);
+});
+
+describe('a request that was taken, sent again', () => {
+  const unread = { index: 1, code: 'invalid_event' };
+  const routes = { R: ['p'] };
+
+  it('is told what came of it when no worker has the pipeline any more', async () => {
+    const log = new KnowingLog();
+    log.result = async () => undefined;
+    await expect(log.send(['R'], routes)).rejects.toMatchObject({ code: 'worker_unreachable' });
+    log.isOpen = false;
+    await expect(log.send(['R'], routes)).rejects.toMatchObject({ code: 'worker_unreachable' });
+    log.result = answered;
+    expect(await log.send(['R'], routes)).toMatchObject({ routedTo: ['p'], workerId: 'w1', accepted: 1, errors: [unread] });
+    expect(log.taken).toEqual([0]);
+    await expect(log.send(['R'], routes, { ...ofClient, session: 'new' })).rejects.toMatchObject({ code: 'pipeline_moving' });
+    await expect(log.send(['R'], routes, { ...ofClient, digest: 'other' })).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  });
+
+  it.each([
+    ['no route takes it', { S: ['p'] }],
+    ['it is routed to others besides', { R: ['p', 'q'] }],
+    ['it is routed to others only', { R: ['q'] }],
+  ])('is told what came of it when %s by now', async (_, now) => {
+    const log = new KnowingLog();
+    for (const at of [routes, now]) expect(await log.send(['R'], at)).toMatchObject({ accepted: 1, rejected: 1, errors: [unread] });
+    expect(log.taken).toEqual([0]);
+  });
+
+  it.each([ofClient, { ...ofMember, sequence: 1, lowestUnacknowledged: 1 }])(
+    'is not refused by a leader that does not know it yet',
+    async (id) => {
+      const log = new KnowingLog();
+      await log.send(['R'], routes, id);
+      for (const [isOpen, at] of [
+        [false, routes],
+        [true, { S: ['p'] }],
+      ] as const) {
+        [log.isOpen, log.shown] = [isOpen, emptyState];
+        expect(await log.send(['R'], at, id)).toMatchObject({ accepted: 1, errors: [unread] });
+      }
+      expect(log.taken).toEqual([0]);
+    },
+  );
+
+  it('is not said to be taken as a whole when its events went several ways, and go others now', async () => {
+    const log = new KnowingLog();
+    const before = { R: ['p'], S: ['q'] };
+    for (const _ of [1, 2]) expect(await log.send(['R', 'S'], before)).toMatchObject({ accepted: 2, rejected: 1 });
+    await expect(log.send(['R', 'S'], { R: ['q', 'r'] })).rejects.toMatchObject({ code: 'outcome_unknown' });
+  });
+
+  it('is taken on from where it was left, as far as workers have the rest', async () => {
+    const log = new KnowingLog();
+    log.leadsFor = 1;
+    await expect(log.inject(60, 1, ofClient)).rejects.toMatchObject({ mayHaveHappened: true });
+    const part = log.taken.length;
+    [log.isOpen, log.leadsFor] = [false, Number.POSITIVE_INFINITY];
+    const { accepted, errors } = await log.inject(60, 1, ofClient);
+    expect([accepted, log.taken.length, new Set(errors.map(({ code }) => code))]).toEqual([part, part, new Set(['pipeline_moving'])]);
+    log.isOpen = true;
+    expect(await log.inject(60, 1, ofClient)).toMatchObject({ accepted: 60 });
+    log.isOpen = false;
+    expect(await log.inject(60, 1, ofClient)).toMatchObject({ accepted: 60 });
+    expect(log.taken).toHaveLength(60);
+  });
 });

@@ -17,7 +17,10 @@ async function speaking() {
   const host = new SimulatedHost();
   let isRefused = false;
   const speak = (): void => {
-    for (const { request: placed, seen } of host.pipelines) placed.placing.clockSpoke(seen.push(seen.length + 1));
+    for (const { request: placed, seen } of host.pipelines) {
+      placed.placing.unlike(seen.push(seen.length + 1));
+      placed.placing.speaks();
+    }
   };
   const waits = (): boolean[] => Array.from(host.pipelines, (pipeline) => pipeline.request.placing.outputs.isFull());
   const inputWaits: boolean[] = [];

@@ -23,7 +23,7 @@ it.each([
   [
     'what a webhook has received',
     (events: PipelineEvents, { body, timeField, idempotencyKey }: InjectRequest) =>
-      events.feed({ body, timeField, mark: { id: 'Hook', position: null }, idempotencyKey: idempotencyKey as string }, admit),
+      events.feed({ body, timeField, mark: { id: 'Hook', position: null }, isTold: true, idempotencyKey: idempotencyKey as string }, admit),
   ],
 ])(
   '%s that the log holds and that comes again is refused when the pipeline fails over it, and kept for the next start',
@@ -83,7 +83,10 @@ it.each([
     },
   );
   const feed = (text: string, idempotencyKey: string, count: () => Admission): Promise<void> =>
-    events.feed({ body: Buffer.from(text), timeField: undefined, mark: { id: 'Hook', position: null }, idempotencyKey }, count);
+    events.feed(
+      { body: Buffer.from(text), timeField: undefined, mark: { id: 'Hook', position: null }, isTold: true, idempotencyKey },
+      count,
+    );
   const digest = (asked: boolean): string => digestOf({ body: Buffer.from('{}\n'), format: 'ndjson', outputs: asked });
   for (const asked of [true, false]) {
     answers.load([['k', digest(asked), 0, {} as InjectResult]], 0);

@@ -47,6 +47,8 @@ export interface PipelineSinksOptions {
   readonly onChange: () => void;
   /** Asked before each request and each letter; `resume` says that it may have changed. @default always */
   readonly mayDeliver?: (() => boolean) | undefined;
+  /** What is taken now waits until a checkpoint has it, or this is over; `resume` says that it may have changed. @default never */
+  readonly isHeld?: (() => boolean) | undefined;
   /** The replica that they send for; undefined where the pipeline is one. Asked when sinks are configured. */
   readonly replica?: (() => PipelineReplica | undefined) | undefined;
 }
@@ -104,6 +106,8 @@ export class PipelineSinks {
   /** Sinks of an earlier program that still have something to send. */
   readonly #leaving = new Set<SinkQueue>();
   /** Dead letters of rows that a stream could not evaluate, not yet written. */
+  /** By what was given to a checkpoint, how many each queue had been given then. */
+  readonly #pushedAt = new WeakMap<SavedDeliveries, readonly (readonly [SinkQueue, number])[]>();
   readonly #letters: DeadLetter[] = [];
   #isWriting = false;
   #isClosed = false;
@@ -153,7 +157,7 @@ export class PipelineSinks {
 
   #add(name: string, sink: Sink, settings: ConnectorSettings | null): OpenSink {
     const parameters: Parameters = settings?.parameters ?? new Map();
-    const { pipelineId, deadLetters, report, tracer, onChange, mayDeliver } = this.#options;
+    const { pipelineId, deadLetters, report, tracer, onChange, mayDeliver, isHeld } = this.#options;
     const queue = new SinkQueue({
       pipelineId,
       name,
@@ -163,6 +167,7 @@ export class PipelineSinks {
       tracer,
       onChange,
       mayDeliver,
+      isHeld,
       redact: redactorOf(settings),
       tally: this.#tallies.of(name),
       retries: numberParameter(parameters, 'retries', RETRIES_DEFAULT),
@@ -219,7 +224,7 @@ export class PipelineSinks {
   }
 
   get #isHeld(): boolean {
-    return this.#isClosed || this.#options.mayDeliver?.() === false;
+    return this.#isClosed || this.#options.mayDeliver?.() === false || this.#options.isHeld?.() === true;
   }
 
   /** Goes on after a time in which nothing could be delivered. */
@@ -330,12 +335,15 @@ export class PipelineSinks {
     // Those that leave come first: whoever loads them keeps the last of a name.
     const ledgers = this.#queues.map((queue) => [queue.name, queue.saveLedger()] as const);
     const kept = ledgers.flatMap(([name, ledger]) => (ledger === undefined ? [] : [[name, ledger] as const]));
-    return {
+    const saved = {
       sinks,
       letters: [...this.#letters],
       letterCounts: this.#tallies.saveLetters(),
       ...(kept.length === 0 ? {} : { ledgers: kept }),
     };
+    const pushed = this.#queues.map((queue) => [queue, queue.pushed] as const);
+    this.#pushedAt.set(saved, pushed);
+    return saved;
   }
 
   /** Goes on counting dead letters from where a checkpoint stands. */
@@ -349,7 +357,9 @@ export class PipelineSinks {
   }
 
   /** A checkpoint with this, which `save` gave, is safe. */
-  checkpointed({ ledgers = [] }: SavedDeliveries): void {
+  checkpointed(saved: SavedDeliveries): void {
+    const { ledgers = [] } = saved;
+    for (const [queue, pushed] of this.#pushedAt.get(saved) ?? []) queue.kept(pushed);
     for (const queue of this.#queues) for (const [name, ledger] of ledgers) if (name === queue.name) queue.checkpointed(ledger);
   }
 
@@ -363,6 +373,7 @@ export class PipelineSinks {
         else this.takeDeadLetter({ id: event.id, stream: event.stream, error: `connector '${name}' is gone`, event: eventOf(event) });
       }
     }
+    for (const queue of this.#queues) queue.kept(queue.pushed);
     for (const letter of letters) this.takeDeadLetter(letter);
   }
 

@@ -33,6 +33,8 @@ export interface SinkQueueOptions {
   readonly tracer?: Tracer | undefined;
   /** Asked before each request; while it says no, everything stays pending, and `resume` says that it may have changed. @default always */
   readonly mayDeliver?: (() => boolean) | undefined;
+  /** What is pushed now is not sent before a checkpoint has it, or this is over. @default never */
+  readonly isHeld?: (() => boolean) | undefined;
   /** Where it counts on. @default it begins with nothing */
   readonly tally?: SinkTally;
   /** Tests put in what suits them. */
@@ -65,6 +67,9 @@ export class SinkQueue {
   /** The last failure that the breaker counted. */
   #lastFailure = '';
   #pending: OutgoingEvent[] = [];
+  #pushed = 0;
+  /** Up to this one they may leave, whatever has come behind them. */
+  #kept = 0;
   #bytes = 0;
   /** Requests made for events that are under way. */
   readonly #attempts = new Map<OutgoingEvent, number>();
@@ -124,7 +129,20 @@ export class SinkQueue {
     return this.#bytes;
   }
 
+  /** How many there have been. */
+  get pushed(): number {
+    return this.#pushed;
+  }
+
+  /** So many of all that were pushed are in a checkpoint that counts. */
+  kept(pushed: number): void {
+    this.#kept = Math.max(this.#kept, pushed);
+    this.#begin();
+  }
+
   push(event: OutgoingEvent): void {
+    this.#pushed++;
+    if (this.#options.isHeld?.() !== true) this.#kept = this.#pushed;
     this.#pending.push(this.#ledger?.placed(event) ?? event);
     this.#bytes += event.fieldsJson.length;
     this.#begin();
@@ -151,6 +169,11 @@ export class SinkQueue {
     this.#begin();
   }
 
+  /** Of the pending ones, from the first on, which nothing holds. When some have gone before their turn it counts fewer, until the next checkpoint. */
+  get #free(): number {
+    return this.#options.isHeld?.() === true ? this.#kept - (this.#pushed - this.#pending.length) : Number.POSITIVE_INFINITY;
+  }
+
   #isSafe(event: OutgoingEvent): boolean {
     return this.#ledger?.isSafe(event) ?? true;
   }
@@ -158,7 +181,7 @@ export class SinkQueue {
   /** The first may be sent. */
   get #isReady(): boolean {
     const [first] = this.#pending;
-    return first !== undefined && this.#isSafe(first) && !this.#isHeld;
+    return first !== undefined && this.#isSafe(first) && this.#free > 0 && !this.#isHeld;
   }
 
   #begin(): void {
@@ -309,10 +332,11 @@ export class SinkQueue {
     return this.#pending[0] !== event;
   }
 
-  /** Those at the front that may be sent. */
-  #safePart(events: readonly OutgoingEvent[]): readonly OutgoingEvent[] {
+  /** Those at the front that may be sent. `from`: where they begin among the pending ones. */
+  #safePart(events: readonly OutgoingEvent[], from = 0): readonly OutgoingEvent[] {
+    const free = Math.max(0, this.#free - from);
     const end = this.#ledger === undefined ? -1 : events.findIndex((event) => !this.#isSafe(event));
-    return end < 0 ? events : events.slice(0, end);
+    return end < 0 && free >= events.length ? events : events.slice(0, end < 0 ? free : Math.min(end, free));
   }
 
   /** Undefined when it was given up, so that nobody knows. One event is sent alone, so that what is wrong with it is told. */
@@ -388,7 +412,7 @@ export class SinkQueue {
       this.#breaker.undecided();
       return this.#bury([event], failure);
     }
-    const others = this.#safePart(this.#pending.slice(1));
+    const others = this.#safePart(this.#pending.slice(1), 1);
     this.#failed(failure);
     await this.#bury([event], failure);
     if (this.#pending[0] !== event) await this.#bury(others, circuitOpen);

@@ -133,6 +133,7 @@ export class HostedPipeline implements IntakeOwner {
       report,
       tracer,
       mayDeliver: placing?.mayDeliver,
+      isHeld: placing?.isHeld,
       onChange: () => this.#lookAtSinks(),
       replica: placing?.replica,
     });
@@ -451,8 +452,11 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   result(entry: Entry, result: RecordResult): void {
-    const isOfClock = entry.format === null ? saysSomething(result) : entry.source?.isMoved === true;
-    if (isOfClock) this.#placing?.clockSpoke(entry.sequence);
+    if (this.#placing !== undefined) {
+      const speaks = saysSomething(result);
+      if (isUnlike(entry, result, speaks)) this.#placing.unlike(entry.sequence);
+      if (speaks) this.#placing.speaks();
+    }
     this.#results.handle(entry, result, this.streams);
     this.#saver.note(entry, result);
     this.#saver.saveWhenLong();
@@ -645,6 +649,15 @@ export class HostedPipeline implements IntakeOwner {
     const written = new Map([...none, ...this.#sinks.lettersByConnector]);
     return Array.from(written, ([connector, count]) => ({ connector, written: count, dropped: dropped.of(this.id, connector) }));
   }
+}
+
+/** Whether whoever goes on from an earlier checkpoint would take the input in otherwise. Nobody keeps ticks; those that say nothing are many. */
+function isUnlike(entry: Entry, { isUntimed, isLookedUp }: RecordResult, speaks: boolean): boolean {
+  if (entry.format === null) return speaks || isLookedUp;
+  const { isGivenAgain, source } = entry;
+  // A cluster keeps the time at which a batch came.
+  const isKept = source?.answer !== undefined;
+  return source?.isMoved === true || (isLookedUp && (isGivenAgain || isKept)) || (isUntimed && isGivenAgain);
 }
 
 function saysSomething({ outputs, deliveries, deadLetters }: RecordResult): boolean {

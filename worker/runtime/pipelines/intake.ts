@@ -40,6 +40,8 @@ export interface Entry {
   readonly idempotencyKey: string | null;
   /** Where the source stood behind it; null: it came from elsewhere. */
   readonly source: SourceMark | null;
+  /** The source gives it again to whoever goes on from a state that lacks it, and it arrives anew then. */
+  readonly isGivenAgain: boolean;
   /** The part of a trace that its work is. */
   readonly trace: TraceContext | null;
   /** As `performance.now`. */

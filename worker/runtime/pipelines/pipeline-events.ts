@@ -45,10 +45,10 @@ export interface SourceInput {
   readonly body: Uint8Array;
   readonly timeField: string | undefined;
   readonly mark: SourceMark;
+  /** See `SourceFeed.isTold`. */
+  readonly isTold: boolean;
   /** What comes again with the same key is not taken again. */
   readonly idempotencyKey?: string;
-  /** The other side is told that it was taken, and does not give it again. @default it is */
-  readonly isTold?: boolean;
 }
 
 /** Events of a batch: as the body of a request has them, or one per line. */
@@ -211,7 +211,7 @@ export class PipelineEvents {
    * @throws CepError `queue_full`, `storage_unavailable`, `idempotency_conflict`; nothing of it is taken then
    */
   async feed(input: SourceInput, admit: () => Admission): Promise<void> {
-    const { body, timeField, mark, idempotencyKey: key, isTold = true } = input;
+    const { body, timeField, mark, isTold, idempotencyKey: key } = input;
     const { nextSequence, clock, storage, outputs } = this.#options;
     const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: false };
     // The outputs are not asked for, but builds before hashed whether somebody took any: each finds what the other has saved.
@@ -228,7 +228,8 @@ export class PipelineEvents {
     const { promise, settle } = deferred<InjectResult>();
     promise.catch(() => undefined); // Who feeds is told by the log, where there is one.
     this.#options.beforeInput();
-    const entry = newEntry(request, { sequence: nextSequence(), time: clock.now(), settle, idempotencyKey: key ?? null, source: mark });
+    const source = { source: mark, isGivenAgain: isTold || mark.position !== null };
+    const entry = newEntry(request, { sequence: nextSequence(), time: clock.now(), settle, idempotencyKey: key ?? null, ...source });
     if (idempotency !== null) this.#parts.answers.begin(idempotency.key, { digest: idempotency.digest, now: clock.elapsedMs() }, promise);
     results.enter(entry, admission);
     const kept = storage === null ? promise : this.#keepOnDisk(entry, { request, idempotency, storage });

@@ -4,11 +4,12 @@ import type { Entry } from './intake.ts';
 
 export function newEntry(
   { body, format, timeField, outputs, trace }: InjectRequest,
-  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source' | 'isRecovered'>>,
+  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source' | 'isRecovered' | 'isGivenAgain'>>,
 ): Entry {
   return {
     source: null,
     isRecovered: false,
+    isGivenAgain: false,
     ...rest,
     format,
     timeField: timeField ?? null,
@@ -42,6 +43,7 @@ export function tickEntry({
     isDropped: false,
     isReplay: false,
     isRecovered,
+    isGivenAgain: false,
     idempotencyKey: null,
     source: null,
     settle: null,

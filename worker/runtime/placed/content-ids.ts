@@ -9,11 +9,6 @@ const FORGOTTEN_TOGETHER = 1_024;
 /** Of a digest: 96 bits. */
 const DIGEST_CHARS = 16;
 
-/** What all ids of the outputs of a placement begin with, and the name of its pipeline for brokers: letters that all of them take. */
-export function idPrefixOf(placementId: string): string {
-  return placementId.replaceAll(':', '-');
-}
-
 /** What two outputs must have in common to be the same. */
 export interface OutputContent {
   /** What becomes of it, and for whom. */

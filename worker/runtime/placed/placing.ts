@@ -11,14 +11,18 @@ export interface Placing {
   readonly ids: ContentIds;
   /** Whether it may say anything to the outside now: asked before each word. */
   readonly mayDeliver: () => boolean;
+  /** Whether what it says now has to wait until a checkpoint has it. */
+  readonly isHeld: () => boolean;
   /** Epoch ms: the time at which what its sources read arrives. */
   readonly now: () => number;
   /** The time of a tick of the clock, epoch ms; undefined while it may have none. */
   readonly tickTime: () => number | undefined;
   /** Takes each output, in order. While it wants them none may be left out. */
   readonly outputs: { readonly push: (output: Output) => void; readonly isFull: () => boolean; readonly isWanted: () => boolean };
-  /** The input of this number, a tick or what one has moved, has made something, which is about to be said. */
-  readonly clockSpoke: (sequence: number) => void;
+  /** The input of this number would not come again as it came, to whoever goes on from a checkpoint that lacks it. */
+  readonly unlike: (sequence: number) => void;
+  /** Something is about to be said. */
+  readonly speaks: () => void;
   /** Resolves when the source may go on; where it tells the other side what was taken, when whoever goes on elsewhere has that. */
   readonly taken: (mark: SourceMark, isTold: boolean) => Promise<void>;
   /** Resolves when whoever goes on elsewhere has everything that was taken. @throws CepError when the pipeline has ended before */

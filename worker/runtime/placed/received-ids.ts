@@ -1,4 +1,4 @@
-import { idPrefixOf } from './content-ids.ts';
+import { placedPipelineId } from '../../../shared/protocol/placements.ts';
 import type { SavedReceipt } from './placed-state.ts';
 
 /** Ids of events that are remembered where nobody says which of them may come again. */
@@ -40,7 +40,7 @@ export class ReceivedIds {
   #since = 0;
 
   constructor(source: string) {
-    this.#prefix = `${idPrefixOf(source)}-`;
+    this.#prefix = `${placedPipelineId(source)}-`;
   }
 
   static load(source: string, { ids = [], batches }: Partial<SavedReceipt>): ReceivedIds {

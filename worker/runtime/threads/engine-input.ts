@@ -10,6 +10,10 @@ export class EngineInput {
   readonly notes = new CollectedNotes(0);
   /** Events that were late for some stream. */
   late = 0;
+  /** Events that were given the time at which they arrived. */
+  untimed = 0;
+  /** Something was looked up for it. */
+  isLookedUp = false;
   /** What waits of it. */
   #waiting = 0;
 

@@ -71,6 +71,8 @@ export class HostedEngine {
   #source: InputSource | undefined;
   /** When they came. */
   #arrived = 0;
+  /** What the engine had counted as given the time of its arrival by then. */
+  #untimedBefore = 0;
   readonly #nearest = new Map<string, string | undefined>();
 
   /** @throws CepError when the program cannot start */
@@ -99,7 +101,10 @@ export class HostedEngine {
     this.#strict = hosted.strictEvents;
     this.#idle = new IdleSources(plan);
     this.#answers = new Answers({
-      lookup,
+      lookup: (request) => {
+        this.#input.isLookedUp = true;
+        return lookup(request);
+      },
       ...(models && { score: (request) => models.score(request) }),
       deliver: (answer) => {
         this.#engine.answer(answer);
@@ -137,9 +142,11 @@ export class HostedEngine {
   /** Gives the one that was at work. */
   #workOn(input: EngineInput): EngineInput {
     const before = this.#input;
-    const { eventsLate } = this.#engine;
+    const { eventsLate, eventsUntimed } = this.#engine;
     before.late += eventsLate - this.#lateBefore;
+    before.untimed += eventsUntimed - this.#untimedBefore;
     this.#lateBefore = eventsLate;
+    this.#untimedBefore = eventsUntimed;
     this.#input = input;
     return before;
   }
@@ -147,6 +154,7 @@ export class HostedEngine {
   /** What the engine does from here on belongs to the outcome, and what comes of it later. */
   begin(outcome: RecordOutcome): EngineInput {
     this.#lateBefore = this.#engine.eventsLate;
+    this.#untimedBefore = this.#engine.eventsUntimed;
     this.#input.begin(outcome);
     this.#engine.divide();
     return this.#input;
@@ -177,9 +185,11 @@ export class HostedEngine {
   }
 
   /** Nothing more comes of the input. */
-  finish({ outcome, notes, late }: EngineInput): void {
-    if (outcome === undefined || !notes.isSome(late)) return;
-    outcome.notes = notes.notes({ eventsLate: late, time: this.#engine.counters().time }, this.#read);
+  finish({ outcome, notes, late, untimed, isLookedUp }: EngineInput): void {
+    if (outcome === undefined) return;
+    outcome.isUntimed = untimed > 0;
+    outcome.isLookedUp = isLookedUp;
+    if (notes.isSome(late)) outcome.notes = notes.notes({ eventsLate: late, time: this.#engine.counters().time }, this.#read);
   }
 
   /** Whether another input may come in while inputs before it wait. */

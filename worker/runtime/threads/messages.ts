@@ -294,6 +294,10 @@ export interface RecordResult {
   readonly log: readonly SentLogEntry[];
   /** Null when all events were complete, in time, and of types that a stream reads. */
   readonly notes: EventNotes | null;
+  /** The time of one of its events is that of the record: nothing else said one. */
+  readonly isUntimed: boolean;
+  /** Something was looked up for it. */
+  readonly isLookedUp: boolean;
   readonly durationUs: number;
   /** Of a tick without effect: for how long no other can do anything, ms, if nothing else comes. */
   readonly restMs: number;

@@ -48,6 +48,8 @@ export class RecordOutcome {
   processed = 0;
   unreadable: RecordResult['unreadable'] = null;
   notes: RecordResult['notes'] = null;
+  isUntimed = false;
+  isLookedUp = false;
   /** Of a tick: for how long no other can do anything, ms. */
   restMs = 0;
   #failure: RecordResult['failure'] = null;
@@ -129,7 +131,7 @@ export class RecordOutcome {
   quietOrResult(): RecordResult | QuietResult {
     const isTick = this.#length === 0 && this.events === 0 && this.unreadable === null && this.#failure === null && this.notes === null;
     const made = this.#outputs.time.length + this.#skipped + this.#deliveries.length + this.#deadLetters.length;
-    return isTick && made + this.#logLines + this.#problems.length === 0
+    return isTick && !this.isLookedUp && made + this.#logLines + this.#problems.length === 0
       ? [this.slot, this.sequence, this.#durationUs, this.restMs]
       : this.result();
   }
@@ -159,6 +161,8 @@ export class RecordOutcome {
       deadLetters: this.#deadLetters,
       log: this.#log,
       notes: this.notes,
+      isUntimed: this.isUntimed,
+      isLookedUp: this.isLookedUp,
       durationUs: this.#durationUs,
       restMs: 0,
     };
@@ -247,4 +251,6 @@ const nothing: Omit<RecordResult, 'slot' | 'sequence' | 'durationUs' | 'restMs'>
   deadLetters: [],
   log: [],
   notes: null,
+  isUntimed: false,
+  isLookedUp: false,
 };

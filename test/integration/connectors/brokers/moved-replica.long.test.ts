@@ -14,9 +14,12 @@ afterEach(async () => {
   await broker?.stop();
 });
 
-it.skipIf(!(await hasBroker('kafka')))(
-  'replicas share the partitions of a topic, and those of a killed worker are gone on with',
-  async () => {
+it.skipIf(!(await hasBroker('kafka'))).each([
+  ['say', true],
+  ['do not say', false],
+])(
+  'replicas share the partitions of a topic whose messages %s a time, and those of a killed worker are gone on with',
+  async (_what, isTimed) => {
     broker = await startKafka();
     const { port } = broker;
     await makeTopics(port, ['readings'], 4);
@@ -25,7 +28,7 @@ it.skipIf(!(await hasBroker('kafka')))(
     const address = `brokers: "127.0.0.1:${port}", sasl_username: "cep", sasl_password: "secret"`;
     const alerts = await alertsOfReplicas({
       connector: `kafka (${address}, session_timeout: 3s)`,
-      from: 'topic: "readings"',
+      ...{ from: 'topic: "readings"', isTimed },
       send: async (event) => {
         const messages = [{ key: event.k, value: JSON.stringify(event) }];
         await producer.send({ topic: 'readings', acks: -1, compression: CompressionTypes.GZIP, messages });

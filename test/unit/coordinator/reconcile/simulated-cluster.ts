@@ -3,10 +3,9 @@ import type { ClusterState, GroupPipeline, Placement } from '../../../../coordin
 import { LATEST_FORMAT } from '../../../../coordinator/state/format.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { CepError, invariant } from '../../../../shared/errors/error.ts';
-import { externalSource } from '../../../../shared/protocol/placements.ts';
+import { externalSource, placedPipelineId } from '../../../../shared/protocol/placements.ts';
 import { LATEST_STATE_FORMAT } from '../../../../worker/engine/state/format.ts';
 import { type CoordinatorAnswer, type CoordinatorRequest, NoCoordinator } from '../../../../worker/membership/coordinator-client.ts';
-import { idPrefixOf } from '../../../../worker/runtime/placed/content-ids.ts';
 import { SimulatedCoordinators } from './simulated-coordinators.ts';
 import { SimulatedNetwork, settled } from './simulated-network.ts';
 import { SimulatedPipeline, type Worked } from './simulated-pipeline.ts';
@@ -223,7 +222,7 @@ export class SimulatedCluster {
     for (const { id, epoch } of before.placements.values()) {
       const now = after.placements.get(id);
       // What has failed, or is another one under the same name, need not go on as it was.
-      if (now === undefined || now.status === 'failed') this.#workedBy.delete(idPrefixOf(id));
+      if (now === undefined || now.status === 'failed') this.#workedBy.delete(placedPipelineId(id));
       if (now !== undefined && now.epoch < epoch) this.problems.push(`the epoch of ${id} went from ${epoch} to ${now.epoch}`);
     }
     if (before.placements !== after.placements) this.#removed(before, after);
@@ -266,7 +265,7 @@ export class SimulatedCluster {
 
   /** However often a batch is worked, it is by one program: what it makes has the ids of the first time. */
   #noteWorked({ pipelineId, createdIndex, sequence, program }: Worked): void {
-    const now = [...this.state.placements.values()].find(({ id }) => idPrefixOf(id) === pipelineId);
+    const now = [...this.state.placements.values()].find(({ id }) => placedPipelineId(id) === pipelineId);
     // Of one that was taken out of its group it does not matter any more.
     if (now === undefined || (createdIndex ?? now.createdIndex) !== now.createdIndex) return;
     const known = this.#workedBy.get(pipelineId) ?? new Map<number, string>();

@@ -53,7 +53,8 @@ export class SimulatedPipeline {
 
   /** It may say something to the outside. */
   get isOpen(): boolean {
-    return !this.isAbandoned && (this.status === 'running' || this.status === 'draining') && this.request.placing.mayDeliver();
+    const { mayDeliver, isHeld } = this.request.placing;
+    return !this.isAbandoned && (this.status === 'running' || this.status === 'draining') && mayDeliver() && !isHeld();
   }
 
   get received(): Readonly<Record<string, number>> {
