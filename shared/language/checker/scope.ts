@@ -56,6 +56,8 @@ export interface NameScope {
   qualifiers(): readonly string[];
   /** What more there is to say about an unknown name ("`c` is a later step"). */
   hint?(name: string): string | undefined;
+  /** Steps that cannot be read here, with why. Before a dot such a name is no field, however open the row. */
+  readonly unbound?: ReadonlyMap<string, string>;
   /** What to report instead of an unknown name. */
   refuse?(name: string): Refusal | undefined;
   /** For the message of an unknown name: "event `Login`"; null where there is no row. */
@@ -110,6 +112,6 @@ export interface StepNames {
   readonly own: { readonly alias: string; readonly slot: number; readonly closure: boolean } | null;
   /** Aliases of the steps before it. */
   readonly earlier: readonly AliasBinding[];
-  /** Aliases that exist but are not bound yet, for the hint. */
-  readonly later: readonly string[];
+  /** Aliases of the pattern that cannot be read here, with why. */
+  readonly unbound: ReadonlyMap<string, string>;
 }

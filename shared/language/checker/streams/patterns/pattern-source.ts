@@ -17,7 +17,7 @@ import type { StreamDraft } from '../program-streams.ts';
 import { isSetting, readSettings, type StreamSettings } from '../settings.ts';
 import type { Stage } from '../stage.ts';
 import { stepPath } from '../stream-order.ts';
-import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf } from './elements.ts';
+import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf, unreadOf } from './elements.ts';
 import { type Policies, readPolicies } from './policies.ts';
 import { endsInClosure, everyGapIsBounded, hasClosure, lastSlots, trailingAbsences, trailingOptional } from './tree.ts';
 
@@ -298,6 +298,7 @@ interface Cancel {
 /** `.not(X where e)`: e reads X bare and every alias of the pattern. */
 function lowerCancels(calls: readonly BoundCall[], built: BuiltPattern, draft: StreamDraft): readonly Cancel[] {
   const earlier = bindingsOf(built);
+  const unbound = unreadOf(built.negated);
   return calls.flatMap((call) => {
     const argument = call.descriptor.name === 'not' ? call.given.get('step') : undefined;
     if (!argument) return [];
@@ -310,7 +311,7 @@ function lowerCancels(calls: readonly BoundCall[], built: BuiltPattern, draft: S
     if (input?.stage.rows.kind !== 'plain') return [];
     const { shape } = input.stage.rows;
     const conditions = argument.value.kind === 'StepArgument' ? [argument.value.where] : [];
-    const where = lowerStepCondition(conditions, { candidate: shape, own: null, earlier, later: [] }, call.context);
+    const where = lowerStepCondition(conditions, { candidate: shape, own: null, earlier, unbound }, call.context);
     return [{ plan: { input: input.plan, where }, shape }];
   });
 }
@@ -323,12 +324,13 @@ function bindingsOf({ steps }: BuiltPattern): readonly AliasBinding[] {
 
 function matchStage(
   bindings: readonly AliasBinding[],
-  { steps, root }: BuiltPattern,
+  { steps, root, negated }: BuiltPattern,
   plan: { readonly steps: readonly StepPlan[] },
 ): Stage {
   const last = lastSlots(root, plan.steps).flatMap((slot) => steps[slot]?.shape ?? []);
   const own = { ...matchShape(bindings, []), description: 'the match' };
-  return { rows: { kind: 'match', bindings, shape: matchShape(bindings, last), own }, window: 'none', aggregated: false, carries: [] };
+  const rows = { kind: 'match', bindings, shape: matchShape(bindings, last), own, unbound: unreadOf(negated) } as const;
+  return { rows, window: 'none', aggregated: false, carries: [] };
 }
 
 /** Every step's events must have the keys; they are read on the candidate. */

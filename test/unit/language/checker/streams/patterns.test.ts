@@ -148,8 +148,8 @@ describe('the steps of a pattern', () => {
       `"13:13 E000 a pattern cannot begin with \`NOT\` (put a step before it: \`A -> NOT B within 5m\`)"`,
     );
     expect(told('A -> NOT B as b -> C where k == b.k within 1m .emit(x: b.k)')).toMatchInlineSnapshot(`
-      "13:44 E035 unknown alias \`b\` (fields are read without a name before them here, or give the source one: \`X as x\`)
-      13:67 E035 unknown alias \`b\` (fields are read without a name before them here, or give the source one: \`X as x\`)"
+      "13:44 E035 unknown alias \`b\` (\`b\` names a \`NOT\`: there is no event of it)
+      13:67 E035 unknown alias \`b\` (\`b\` names a \`NOT\`: there is no event of it)"
     `);
   });
   test('print, log and count the event that they take', () => {
@@ -250,12 +250,33 @@ describe('AND, OR, groups and calls', () => {
         = {k: int}"
     `);
   });
+  test('an alias that cannot be read is no field of an event that is not declared', () => {
+    const errors = (source: string): string =>
+      told(source)
+        .split('\n')
+        .filter((line) => !/ W\d/.test(line))
+        .join('\n');
+    expect(errors('AND(U as a, V where v >= a.v as b) within 1m')).toBe(
+      '13:37 E035 unknown alias `a` (branches complete in any order: compare in `.where` behind the pattern)',
+    );
+    expect(errors('U as a -> V where v == c.v and c != 1 as b -> W as c .within(1m)')).toBe(
+      '13:35 E035 unknown alias `c` (`c` belongs to a later step, which has not happened yet)',
+    );
+    expect(errors('U as a -> NOT V as n -> W where v == n.v as c .within(1m).not(U where v == n.v).emit(n: n.v)')).toBe(
+      [
+        '13:49 E035 unknown alias `n` (`n` names a `NOT`: there is no event of it)',
+        '13:87 E035 unknown alias `n` (`n` names a `NOT`: there is no event of it)',
+        '13:100 E035 unknown alias `n` (`n` names a `NOT`: there is no event of it)',
+      ].join('\n'),
+    );
+    expect(errors('U as a -> V where c == 1 as b -> W as c .within(1m)')).toBe('');
+  });
   test('branches do not read each other', () => {
     expect(told('AND(A as a, B where k == a.k as b) within 1m')).toMatchInlineSnapshot(
-      `"13:37 E035 unknown alias \`a\` (\`a\` belongs to a later step, which has not happened yet)"`,
+      `"13:37 E035 unknown alias \`a\` (branches complete in any order: compare in \`.where\` behind the pattern)"`,
     );
     expect(told('A as x -> OR(A as a, B where k == a.k and v > x.v as b) -> C where w > b.v within 1m')).toMatchInlineSnapshot(
-      `"13:46 E035 unknown alias \`a\` (\`a\` belongs to a later step, which has not happened yet)"`,
+      `"13:46 E035 unknown alias \`a\` (of the branches of \`OR\` a match has one: none reads another)"`,
     );
   });
 });
