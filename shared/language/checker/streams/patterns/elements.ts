@@ -17,7 +17,7 @@ import { BOOL } from '../../../plan/types.ts';
 import { lowerStepCondition } from '../../conditions.ts';
 import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
-import type { AliasBinding, RowShape, StepNames } from '../../scope.ts';
+import type { AliasBinding, NameScope, RowShape, StepNames } from '../../scope.ts';
 import { openShape, rowScope } from '../../scopes.ts';
 import { fieldNamesOf } from '../../shapes.ts';
 import { positionOf, reportUnknownOperator } from '../chain.ts';
@@ -156,7 +156,7 @@ function buildGroup({ pattern, quantifier, within }: GroupElement, place: Place)
   refuseEmptyRange(quantifier, context);
   place.building.innerKeys.push(...keysOf(pattern, context));
   const { node, visible } = build(pattern.body, { ...place, repeated: place.repeated || max > 1 });
-  const bounds = [pattern.within, within].flatMap((expression) => (expression ? [constantDurationMs(expression, context)] : []));
+  const bounds = [pattern.within, within].flatMap((expression) => (expression ? [withinOf(expression, context)] : []));
   const withinMs = leastOf(bounds.filter((ms) => ms !== undefined));
   if (min === 1 && max === 1 && withinMs === null) return { node, visible };
   return { node: { kind: 'group', item: node, min, max, withinMs }, visible };
@@ -170,6 +170,14 @@ function buildNone({ items, within }: NoneElement, place: Place): Built {
     return length;
   });
   return { node: { kind: 'step', slot, ...(others.length > 0 ? { others } : {}) }, visible: place.visible };
+}
+
+/** The duration of a `within` in ms; undefined when it is none. Below 0 (E081) nothing could match. */
+export function withinOf(expression: Expression, context: CheckContext, rows?: () => NameScope): number | undefined {
+  const ms = constantDurationMs(expression, context, rows);
+  if (ms === undefined || ms >= 0) return ms;
+  context.report('E081', expression.span, '`within` must be at least 0s');
+  return 0;
 }
 
 /** The smallest of some bounds that must all hold; null when there is none. */
@@ -211,7 +219,7 @@ function buildStep(step: StepElement, place: Place): Built {
     max,
     closure,
     where,
-    withinMs: (step.within && constantDurationMs(step.within, context, () => rowScope(shape, alias === null ? [] : [alias]))) ?? null,
+    withinMs: (step.within && withinOf(step.within, context, () => rowScope(shape, alias === null ? [] : [alias]))) ?? null,
     taps: tapsOf(step, { shape, alias, visible, building }),
     origin: context.origin(step.span),
   };

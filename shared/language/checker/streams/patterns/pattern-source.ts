@@ -2,7 +2,6 @@ import type { OperatorCall, Pattern, Span } from '../../../ast/nodes.ts';
 import { findOperator } from '../../../operators/table.ts';
 import type { CancelPlan, PatternPlan, PatternSourcePlan, StepPlan } from '../../../plan/plan.ts';
 import { lowerStepCondition } from '../../conditions.ts';
-import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
 import { lowerExpression } from '../../lower.ts';
 import type { AliasBinding, NameScope, RowShape } from '../../scope.ts';
@@ -17,7 +16,7 @@ import type { StreamDraft } from '../program-streams.ts';
 import { isSetting, readSettings, type StreamSettings } from '../settings.ts';
 import type { Stage } from '../stage.ts';
 import { stepPath } from '../stream-order.ts';
-import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf, unreadOf } from './elements.ts';
+import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf, unreadOf, withinOf } from './elements.ts';
 import { type Policies, readPolicies } from './policies.ts';
 import { endsInClosure, everyGapIsBounded, hasClosure, lastSlots, trailingAbsences, trailingOptional } from './tree.ts';
 
@@ -107,7 +106,7 @@ function refuseLeadingNot({ pattern: { body }, context }: PatternUse): void {
 }
 
 function patternWithin({ pattern, context }: PatternUse, { withins }: Policies, rows: () => NameScope): number | null {
-  const own = pattern.within ? constantDurationMs(pattern.within, context, rows) : undefined;
+  const own = pattern.within ? withinOf(pattern.within, context, rows) : undefined;
   return leastOf(own === undefined ? withins : [own, ...withins]);
 }
 

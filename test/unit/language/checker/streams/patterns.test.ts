@@ -93,6 +93,23 @@ describe('the steps of a pattern', () => {
         = {a_k: int, a_v: float, a_user: str, match_duration_ms: int}"
     `);
   });
+  test.each([
+    ['A -> B within -1s', 0],
+    ['(A -> B within -5s)', 0],
+    ['A -> (B -> C within -5s) -> A within 1m', 0],
+    ['A -> (B -> C){2} within -5s', 0],
+    ['sequence(a: A, b: B within -5s) within 1m', 0],
+    ['A -> NOT B within -5s', 0],
+    ['A -> NOT B within 0s - 5s -> C within 1m', 0],
+    ['A -> B within BEFORE -> C within 1m', 1],
+  ])('bound nothing by a time below 0: %s', (source, lines) => {
+    const errors = told(`${source} .emit()${lines > 0 ? '\nconst BEFORE = 0s - 5s' : ''}`).split('\n');
+    expect(errors.map((error) => error.replace(/^\S+ /, ''))).toEqual(['E081 `within` must be at least 0s']);
+  });
+  test('may bound a gap by 0s, and say of a time that is null that it is', () => {
+    expect(told('A -> B within 0s -> C within 1m .emit()')).not.toContain('E081');
+    expect(told('A -> B within 5s/0 -> C within 1m .emit()')).toContain('E061 a duration is needed here, not null');
+  });
   test('may be absences', () => {
     expect(plan('A as a -> NOT B where k == a.k within 5m')).toMatchInlineSnapshot(`
       "S
