@@ -25,8 +25,8 @@ export interface RowShape {
 export type Meaning =
   /** A value. `bare` is true for a field or attribute read by its bare name; `mutable` for a `var` of a function. */
   | { readonly kind: 'value'; readonly expression: PlanExpression; readonly bare: boolean; readonly mutable?: boolean }
-  /** A row: before a dot its fields are read, alone it is the row as a map. */
-  | { readonly kind: 'row'; readonly reference: RowReference; readonly shape: RowShape }
+  /** A row: before a dot its fields are read, alone it is the row as a map. `once`: of a step written with `{1}`, for hints. */
+  | { readonly kind: 'row'; readonly reference: RowReference; readonly shape: RowShape; readonly once?: boolean }
   /** The captures of a closure: `b.f` is the last; `count(b)`, `first(b).f`, `b[0].f`, `sum(b.f)` read it. `running` while it is being built. */
   | { readonly kind: 'closure'; readonly slot: number; readonly shape: RowShape; readonly running: boolean }
   /** A name that cannot be read here. */
@@ -89,6 +89,8 @@ export interface AliasBinding {
   readonly slot: number;
   readonly shape: RowShape;
   readonly closure: boolean;
+  /** Its step is written with `{1}`. */
+  readonly once?: boolean;
 }
 
 /** A side of a join, read as `name.f`; `synonyms` are further names of it (the event type it carries). */

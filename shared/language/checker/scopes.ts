@@ -81,8 +81,8 @@ function shapeNames(shape: RowShape): string[] {
   return [...shape.fields.map((field) => field.name), ...shape.attributes, ...ROW_ATTRIBUTES];
 }
 
-function aliasMeaning({ slot, shape, closure }: AliasBinding): Meaning {
-  return closure ? { kind: 'closure', slot, shape, running: false } : { kind: 'row', reference: { kind: 'slot', slot }, shape };
+function aliasMeaning({ slot, shape, closure, once = false }: AliasBinding): Meaning {
+  return closure ? { kind: 'closure', slot, shape, running: false } : { kind: 'row', reference: { kind: 'slot', slot }, shape, once };
 }
 
 /** The row `shape` read bare, with aliases of slots in front of it. `unbound` are aliases that cannot be read, with why. */

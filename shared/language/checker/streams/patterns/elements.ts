@@ -224,7 +224,7 @@ function buildStep(step: StepElement, place: Place): Built {
     origin: context.origin(step.span),
   };
   building.steps.push({ plan, node: step, shape, carries: input?.stage.carries ?? [], monotone });
-  const reads = alias === null || step.negated ? [] : [{ alias, slot, shape, closure }];
+  const reads = alias === null || step.negated ? [] : [{ alias, slot, shape, closure, once: isOnce(step) }];
   return { node: { kind: 'step', slot }, visible: [...visible, ...reads] };
 }
 
@@ -233,6 +233,11 @@ function bounds(step: StepElement, isMonotone: boolean, context: CheckContext): 
   refuseEmptyRange(step.quantifier, context);
   if (step.quantifier) return { min: step.quantifier.min, max: step.quantifier.max };
   return { min: 1, max: step.all || isMonotone ? Number.POSITIVE_INFINITY : 1 };
+}
+
+/** `{1}` is one event, and no closure. */
+export function isOnce({ quantifier }: StepElement): boolean {
+  return quantifier?.min === 1 && quantifier.max === 1;
 }
 
 function refuseEmptyRange(quantifier: StepElement['quantifier'], context: CheckContext): void {

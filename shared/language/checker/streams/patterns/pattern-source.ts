@@ -16,7 +16,7 @@ import type { StreamDraft } from '../program-streams.ts';
 import { isSetting, readSettings, type StreamSettings } from '../settings.ts';
 import type { Stage } from '../stage.ts';
 import { stepPath } from '../stream-order.ts';
-import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf, unreadOf, withinOf } from './elements.ts';
+import { type BuiltPattern, type BuiltStep, buildElements, firstStep, isOnce, keysOf, leastOf, unreadOf, withinOf } from './elements.ts';
 import { type Policies, readPolicies } from './policies.ts';
 import { endsInClosure, everyGapIsBounded, hasClosure, lastSlots, trailingAbsences, trailingOptional } from './tree.ts';
 
@@ -316,8 +316,8 @@ function lowerCancels(calls: readonly BoundCall[], built: BuiltPattern, draft: S
 }
 
 function bindingsOf({ steps }: BuiltPattern): readonly AliasBinding[] {
-  return steps.flatMap(({ plan: { alias, slot, closure, negated }, shape }) =>
-    alias === null || negated ? [] : [{ alias, slot, shape, closure }],
+  return steps.flatMap(({ plan: { alias, slot, closure, negated }, node, shape }) =>
+    alias === null || negated ? [] : [{ alias, slot, shape, closure, once: isOnce(node) }],
   );
 }
 

@@ -110,6 +110,17 @@ describe('the steps of a pattern', () => {
     expect(told('A -> B within 0s -> C within 1m .emit()')).not.toContain('E081');
     expect(told('A -> B within 5s/0 -> C within 1m .emit()')).toContain('E061 a duration is needed here, not null');
   });
+  test('are one event with `{1}`, of which no aggregate is read', () => {
+    const once = '`a` is one event, as a step with `{1}` is: read `a.f`, or write `{1,}` for a closure';
+    const refused = (name: string): string => `E073 the aggregate \`${name}\` cannot stand here (${once})`;
+    expect(told('A{1} as a -> B where k > count(a) within 1m .emit(n: collect(a.k))').replace(/\d+:\d+ /g, '')).toBe(
+      `${refused('count')}\n${refused('collect')}`,
+    );
+    expect(told('A{1} as a -> B within 1m .emit(k: a.k)')).not.toContain('E0');
+    expect(told('A as a -> B within 1m .emit(n: count(a))')).toContain(
+      '(aggregates stand in `.aggregate(n: ..)`, or read a closure: `sum(b.f)`)',
+    );
+  });
   test('may be absences', () => {
     expect(plan('A as a -> NOT B where k == a.k within 5m')).toMatchInlineSnapshot(`
       "S
