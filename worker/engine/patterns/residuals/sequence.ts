@@ -142,7 +142,7 @@ export class SequenceResidual implements Residual {
     const inner = this.#state.inner?.outlook(context) ?? NO_OUTLOOK;
     if (!this.#isInnerComplete) return { ...inner, enabledSteps: inner.enabledSteps.map((enabled) => this.#within(enabled)) };
     const behind = this.#reachable().map((reachable) => this.#prospectOf(reachable, context));
-    const own = this.#ownSteps(inner.enabledSteps, behind.length > 0);
+    const own = this.#ownSteps(inner.enabledSteps);
     const offers = behind.flatMap(({ reachable, outlook }) => this.#offersOf(reachable, outlook));
     const enabledSteps =
       offers.length === 0
@@ -158,8 +158,8 @@ export class SequenceResidual implements Residual {
   }
 
   /** Further rounds of the current item put off no violated `NOT`: where nothing else can, they lead nowhere. */
-  #ownSteps(enabledSteps: readonly EnabledStep[], mayMoveOn: boolean): readonly EnabledStep[] {
-    const isLost = this.#isBarred && !mayMoveOn;
+  #ownSteps(enabledSteps: readonly EnabledStep[]): readonly EnabledStep[] {
+    const isLost = this.#isBarred && !this.#mayMoveOn;
     const left = isLost ? enabledSteps.filter(({ prolongs }) => prolongs !== 'rounds') : enabledSteps;
     return left.map((enabled) => this.#within(enabled));
   }
