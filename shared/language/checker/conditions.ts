@@ -33,8 +33,8 @@ interface StepScopes {
   readonly closure: { readonly alias: string; readonly slot: number } | null;
 }
 
-function stepScopes({ candidate, own, earlier, later }: StepNames): StepScopes {
-  const base = slotScope(earlier, candidate, later);
+function stepScopes({ candidate, own, earlier, unbound }: StepNames): StepScopes {
+  const base = slotScope(earlier, candidate, unbound);
   const asCandidate = own ? withAlias(base, own.alias, { kind: 'row', reference: CURRENT, shape: candidate }) : base;
   if (!own?.closure) return { previous: asCandidate, candidate: asCandidate, closure: null };
   const previous = withAlias(base, own.alias, { kind: 'closure', slot: own.slot, shape: candidate, running: true });

@@ -140,7 +140,8 @@ export function reportNoDuration(node: Expression, lowered: PlanExpression, cont
   const hint = isNumeric(lowered.type)
     ? `write a unit: ${context.text(node.span)}s, ${context.text(node.span)}m`
     : durationHint(lowered.kind === 'constant' ? lowered.value : null);
-  context.report('E061', node.span, `a duration is needed here, not ${printType(lowered.type)}`, hint);
+  const found = lowered.kind === 'constant' && lowered.value === null ? 'null' : printType(lowered.type);
+  context.report('E061', node.span, `a duration is needed here, not ${found}`, hint);
 }
 
 /** For a text that says a duration: `"5m"`. */

@@ -25,8 +25,8 @@ export interface RowShape {
 export type Meaning =
   /** A value. `bare` is true for a field or attribute read by its bare name; `mutable` for a `var` of a function. */
   | { readonly kind: 'value'; readonly expression: PlanExpression; readonly bare: boolean; readonly mutable?: boolean }
-  /** A row: before a dot its fields are read, alone it is the row as a map. */
-  | { readonly kind: 'row'; readonly reference: RowReference; readonly shape: RowShape }
+  /** A row: before a dot its fields are read, alone it is the row as a map. `once`: of a step written with `{1}`, for hints. */
+  | { readonly kind: 'row'; readonly reference: RowReference; readonly shape: RowShape; readonly once?: boolean }
   /** The captures of a closure: `b.f` is the last; `count(b)`, `first(b).f`, `b[0].f`, `sum(b.f)` read it. `running` while it is being built. */
   | { readonly kind: 'closure'; readonly slot: number; readonly shape: RowShape; readonly running: boolean }
   /** A name that cannot be read here. */
@@ -56,6 +56,8 @@ export interface NameScope {
   qualifiers(): readonly string[];
   /** What more there is to say about an unknown name ("`c` is a later step"). */
   hint?(name: string): string | undefined;
+  /** Steps that cannot be read here, with why. Before a dot such a name is no field, however open the row. */
+  readonly unbound?: ReadonlyMap<string, string>;
   /** What to report instead of an unknown name. */
   refuse?(name: string): Refusal | undefined;
   /** For the message of an unknown name: "event `Login`"; null where there is no row. */
@@ -87,6 +89,8 @@ export interface AliasBinding {
   readonly slot: number;
   readonly shape: RowShape;
   readonly closure: boolean;
+  /** Its step is written with `{1}`. */
+  readonly once?: boolean;
 }
 
 /** A side of a join, read as `name.f`; `synonyms` are further names of it (the event type it carries). */
@@ -110,6 +114,6 @@ export interface StepNames {
   readonly own: { readonly alias: string; readonly slot: number; readonly closure: boolean } | null;
   /** Aliases of the steps before it. */
   readonly earlier: readonly AliasBinding[];
-  /** Aliases that exist but are not bound yet, for the hint. */
-  readonly later: readonly string[];
+  /** Aliases of the pattern that cannot be read here, with why. */
+  readonly unbound: ReadonlyMap<string, string>;
 }

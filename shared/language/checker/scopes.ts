@@ -81,12 +81,12 @@ function shapeNames(shape: RowShape): string[] {
   return [...shape.fields.map((field) => field.name), ...shape.attributes, ...ROW_ATTRIBUTES];
 }
 
-function aliasMeaning({ slot, shape, closure }: AliasBinding): Meaning {
-  return closure ? { kind: 'closure', slot, shape, running: false } : { kind: 'row', reference: { kind: 'slot', slot }, shape };
+function aliasMeaning({ slot, shape, closure, once = false }: AliasBinding): Meaning {
+  return closure ? { kind: 'closure', slot, shape, running: false } : { kind: 'row', reference: { kind: 'slot', slot }, shape, once };
 }
 
-/** The row `shape` read bare, with aliases of slots in front of it. `later` are names that the hint explains. */
-export function slotScope(aliases: readonly AliasBinding[], shape: RowShape, later: readonly string[] = []): NameScope {
+/** The row `shape` read bare, with aliases of slots in front of it. `unbound` are aliases that cannot be read, with why. */
+export function slotScope(aliases: readonly AliasBinding[], shape: RowShape, unbound: ReadonlyMap<string, string> = new Map()): NameScope {
   const inner = rowScope(shape);
   const byName = new Map(aliases.map((binding) => [binding.alias, aliasMeaning(binding)]));
   return {
@@ -94,13 +94,14 @@ export function slotScope(aliases: readonly AliasBinding[], shape: RowShape, lat
     hasClosures: aliases.some(({ closure }) => closure),
     meaning: (name) => byName.get(name) ?? inner.meaning(name),
     qualifiers: () => [...byName.keys()],
-    hint: (name) => (later.includes(name) ? `\`${name}\` belongs to a later step, which has not happened yet` : undefined),
+    hint: (name) => unbound.get(name),
+    unbound,
   };
 }
 
 /** Behind a pattern source: aliases, then the match row of `matchShape`. */
-export function matchScope(aliases: readonly AliasBinding[], shape: RowShape): NameScope {
-  return slotScope(aliases, shape);
+export function matchScope(aliases: readonly AliasBinding[], shape: RowShape, unbound?: ReadonlyMap<string, string>): NameScope {
+  return slotScope(aliases, shape, unbound);
 }
 
 /** Behind a join: `A.f` by side, bare `f` where exactly one side has it. */

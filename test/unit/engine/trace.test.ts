@@ -189,6 +189,7 @@ it('says of no run that has given a match that it ended without one, whatever en
     ['B', 1, { n: 1 }],
   ];
   expect(told('A as a -> B+ as b .strict().within(10s)', ...run, ['C', 2], ...run, ['A', 3, { n: 1 }])).toEqual([2, 0]);
+  expect(told('A as a -> (NOT C -> B as b)+ .strict().within(10s).longest()', ...run, ['C', 2])).toEqual([1, 0]);
   expect(told('A as a -> B+ as b .within(10s).not(C)', ...run, ['C', 2])).toEqual([1, 0]);
   expect(told('A as a -> B+ as b .within(10s).max_runs(1)', ...run, ['A', 2, { n: 1 }])).toEqual([1, 0]);
   expect(told('A as a -> B+ as b .within(10s).max_closure(1)', ...run, ['B', 2, { n: 1 }])).toEqual([1, 0]);

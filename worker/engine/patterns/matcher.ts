@@ -210,7 +210,7 @@ export class PatternMatcher {
   #apply(decision: Decision, arrival: Arrival, pending: Pending[]): void {
     const { run } = decision;
     const isBarred = decision.kind === 'move' && decision.kept?.state.isComplete === false;
-    if (isBarred) run.accepted = null;
+    if (isBarred || decision.kind === 'drop') run.accepted = null;
     if (decision.kind === 'drop') this.#store.close(run);
     else if (decision.kind === 'end') this.#end(run, pending);
     else if (this.#plan.selection === 'any' || decision.takes.length === 0) this.#branch(run, decision, arrival, pending);

@@ -53,6 +53,8 @@ export interface GroupNode extends NodeBase<'group'> {
   readonly max: number;
   /** Bounds its first to its last event; Infinity = any. */
   readonly withinMs: number;
+  /** A `NOT` may be in force before a round has taken its first event. */
+  readonly beginsWithNot: boolean;
 }
 
 /** A node that may hold several events, each of them (or each round of them) an element. */
@@ -223,7 +225,28 @@ function buildChoice(kind: 'and' | 'or', items: readonly TreeNode[]): TreeNode {
 
 function buildGroup(item: TreeNode, min: number, max: number, withinMs: number | null): GroupNode {
   const isNullable = min === 0 || item.isNullable;
-  return { kind: 'group', ...extentOf([item]), isNullable, item, min: isNullable ? 0 : min, max, withinMs: withinMs ?? Infinity };
+  return {
+    ...{ kind: 'group', ...extentOf([item]), isNullable, item, min: isNullable ? 0 : min, max },
+    ...{ withinMs: withinMs ?? Infinity, beginsWithNot: beginsWithNot(item) },
+  };
+}
+
+function beginsWithNot(node: TreeNode | AbsenceNode): boolean {
+  switch (node.kind) {
+    case 'absence':
+      return true;
+    case 'step':
+      return false;
+    case 'group':
+      return node.beginsWithNot;
+    case 'and':
+    case 'or':
+      return node.items.some(beginsWithNot);
+    case 'sequence': {
+      const first = node.items.findIndex((item) => item.kind === 'absence' || !item.isNullable);
+      return node.items.some((item, index) => (first === -1 || index <= first) && beginsWithNot(item));
+    }
+  }
 }
 
 /** Behind an operator of two sides, in a group and as a whole pattern a `NOT` stands in a sequence of its own. */

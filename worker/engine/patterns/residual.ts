@@ -64,6 +64,8 @@ export interface EnabledStep {
   readonly latestTime: number;
   /** Prolongs a closure that has enough already, so steps behind it are asked first. */
   readonly isRepeat: boolean;
+  /** What it prolongs of what has enough already: a `NOT` that has been violated behind a closure is not put off by more of it. */
+  readonly prolongs: 'nothing' | 'step' | 'rounds';
   /** Of a pattern not yet begun: leaves out an optional step in front. */
   readonly skipsLeading: boolean;
   /** Whether the event begins an element of the enumerated closure, belongs to its newest, or lies outside. */
@@ -101,6 +103,14 @@ export interface Change {
   readonly discards: readonly Mark[];
 }
 
+/** What `NOT`s have made of a part that has begun with no event: a violated one, or one whose time is over. */
+export interface Ahead {
+  /** Null: it can begin no more. */
+  readonly residual: Residual | null;
+  /** By an event; what time alone has done is undone by the next step. */
+  readonly isViolated: boolean;
+}
+
 export const NO_MARKS: readonly Mark[] = [];
 export const NO_STEPS: readonly EnabledStep[] = [];
 export const NO_OUTLOOK: Outlook = { enabledSteps: NO_STEPS, dueTime: Infinity, needsEvent: false };
@@ -115,6 +125,19 @@ export function isInGap(time: number, { earliestTime, latestTime }: EnabledStep,
 export function earliestFrom(sinceTime: number, withinMs: number): number {
   return sinceTime === Infinity ? -Infinity : plus(sinceTime, -withinMs);
 }
+
+/** Whether an event that a step has just taken stays when the run goes on from here without what has only begun. */
+export function isKept(residual: Residual, { step: { slot } }: EnabledStep, { captures }: Taking): boolean {
+  const lengthBefore = captures[slot]?.length ?? 0;
+  return residual.unfinished().every(({ firstSlot, lengths }) => (lengths[slot - firstSlot] ?? Infinity) > lengthBefore);
+}
+
+/** Whether a part that is complete may take something else than more of a closure. */
+export function mayTakeMore(residual: Residual): boolean {
+  return residual.outlook(ANY_TIME).enabledSteps.some(({ prolongs }) => prolongs === 'nothing');
+}
+
+const ANY_TIME: RunContext = { isBinding: true, isClosuresOnly: false, earliestTime: -Infinity, latestTime: Infinity };
 
 export function unchanged(residual: Residual): Change {
   return { residual, discards: NO_MARKS };

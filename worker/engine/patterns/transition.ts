@@ -76,7 +76,8 @@ export class Transition {
     if (takes === null) return { kind: isBarred ? 'drop' : 'end', run };
     if (takes.length > 0) return { kind: 'move', run, takes, kept: kept === run.progress ? null : kept };
     if (this.#breaksContiguity(standing, arrival)) return { kind: isBarred ? 'drop' : 'end', run };
-    return kept === run.progress ? null : { kind: 'move', run, takes, kept };
+    if (kept === run.progress) return null;
+    return isThrough(kept.state) ? { kind: 'end', run } : { kind: 'move', run, takes, kept };
   }
 
   /** The event lies further back than the pattern's `within` allows: for this run it has not been. */
@@ -169,6 +170,11 @@ export class Transition {
   readable(captures: Captures): readonly Binding[] {
     return bindingsOf(captures, this.#readsList);
   }
+}
+
+/** Complete, with nothing left that an event or time could add. */
+function isThrough({ isComplete, enabledSteps, absences }: PatternState): boolean {
+  return isComplete && enabledSteps.length === 0 && absences.length === 0;
 }
 
 function isInForce(absence: Absence, run: Run, time: number): boolean {

@@ -204,6 +204,7 @@ export class PatternWatch {
       watches.filter((id) => id >= this.#plan.steps.length),
     );
     if (cancel !== null) return ended('cancelled', cancel - this.#plan.steps.length);
+    if (run.accepted !== null) return ended('matched');
     const inForce = new Set(state.absences.map(({ slot }) => slot));
     const forbidden = this.#fitting(
       run,
@@ -211,7 +212,6 @@ export class PatternWatch {
       watches.filter((id) => inForce.has(id)),
     );
     if (forbidden !== null) return ended('forbidden', forbidden);
-    if (run.accepted !== null) return ended('matched');
     if (this.#plan.selection === 'strict' || this.#plan.monotone !== null) return ended('broken');
     return ended('skipped');
   }

@@ -59,7 +59,8 @@ function unknownFunction({ name }: NamedCall, node: Call, place: Place): PlanExp
   const refused = refusedFunctions.get(name);
   const span = node.callee.kind === 'Member' ? node.callee.name.span : node.callee.span;
   if (refused) context.report('E050', span, `unknown function \`${name}\``, refused);
-  else if (findAggregate(name)) context.report('E073', span, misplacedAggregate(name), aggregateHint(scope.bareWindow === true));
+  else if (findAggregate(name))
+    context.report('E073', span, misplacedAggregate(name), onceHint(node, place) ?? aggregateHint(scope.bareWindow === true));
   else context.report('E050', span, `unknown function \`${name}\``, functionHint(name, place));
   for (const argument of node.arguments) lowerLoose(argument, place);
   return UNRESOLVED;
@@ -73,6 +74,15 @@ function aggregateHint(bareWindow: boolean): string {
   return bareWindow
     ? 'write `.aggregate(n: ..)` behind the window and read `n`'
     : 'aggregates stand in `.aggregate(n: ..)`, or read a closure: `sum(b.f)`';
+}
+
+/** For what reads a closure, of a step that looks like one. */
+function onceHint({ arguments: [first] }: Call, { scope }: Place): string | undefined {
+  let root = first && isExpression(first.value) ? unwrapped(first.value) : undefined;
+  while (root?.kind === 'Member') root = unwrapped(root.object);
+  const meaning = root?.kind === 'Name' ? scope.meaning(root.name) : undefined;
+  if (root?.kind !== 'Name' || meaning?.kind !== 'row' || !meaning.once) return undefined;
+  return `\`${root.name}\` is one event, as a step with \`{1}\` is: read \`${root.name}.f\`, or write \`{1,}\` for a closure`;
 }
 
 function functionHint(name: string, { context }: Place): string | undefined {

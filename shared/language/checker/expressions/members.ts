@@ -100,7 +100,8 @@ function namespaced(path: string, node: Member, place: Place): PlanExpression {
 
 function isUnknownQualifier(node: Expression, place: Place): node is Extract<Expression, { kind: 'Name' }> {
   if (node.kind !== 'Name' || place.scope.meaning(node.name)) return false;
-  return !place.context.symbols.find('value', node.name) && place.scope.openField(node.name) === null;
+  if (place.context.symbols.find('value', node.name)) return false;
+  return place.scope.unbound?.has(node.name) === true || place.scope.openField(node.name) === null;
 }
 
 function unknownQualifier(node: Extract<Expression, { kind: 'Name' }>, place: Place): PlanExpression {

@@ -47,6 +47,8 @@ export interface MatchRows {
   readonly bindings: readonly AliasBinding[];
   readonly shape: RowShape;
   readonly own: RowShape;
+  /** Aliases of steps that are in no match, with why. */
+  readonly unbound?: ReadonlyMap<string, string>;
 }
 
 /** Results of a join: its sides, and what operators added to the row. */
@@ -86,7 +88,7 @@ function rowsScope(rows: Rows): NameScope {
     const scope = rowScope(rows.shape, rows.aliases);
     return rows.ended ? { ...scope, hint: (name) => rows.ended?.get(name) } : scope;
   }
-  if (rows.kind === 'match') return matchScope(rows.bindings, rows.shape);
+  if (rows.kind === 'match') return matchScope(rows.bindings, rows.shape, rows.unbound);
   if (rows.kind === 'step') {
     const own = rows.aliases.map((alias) => [alias, { reference: CURRENT, shape: rows.shape }] as const);
     return withRows(slotScope(rows.bindings, rows.shape), new Map(own));

@@ -4,7 +4,8 @@ import type { PatternNode, PatternPlan } from '../../../../shared/language/plan/
 import type { Binding, Row } from '../../../../worker/engine/operators/row.ts';
 import { Harness, type HarnessOptions, rowOf, type TestEvent } from './harness.ts';
 import { isCovered, Oracle } from './oracle.ts';
-import { displacedEvents, randomPattern } from './random-patterns.ts';
+import { and, type Draft, group, maybe, not, or, pattern, seq, star, step } from './pattern-builder.ts';
+import { displacedEvents, randomEvents, randomPattern } from './random-patterns.ts';
 import { TooManyWords } from './words.ts';
 
 /** How many cases each property runs. */
@@ -63,6 +64,33 @@ describe('the matcher against brute force', { timeout: TIMEOUT_MS }, () => {
         const expected = byTheOracle(plan, events, by);
         fc.pre(expected !== null);
         expect(byTheMatcher(plan, events, by === undefined ? {} : { by })).toEqual(expected);
+      }),
+      { ...SETTINGS, maxSkipsPerRun: 1000 },
+    );
+  });
+
+  test('gives the same matches where a NOT stands behind a part of several steps', () => {
+    const tail = maybe('B', { as: 'tail' });
+    const parts: readonly Draft[] = [
+      group(seq(step('B', { as: 'p' }), maybe('C', { as: 'q' })), 1, 1, 9_000),
+      group(seq(step('B', { as: 'p' }), maybe('C', { as: 'q' })), 1, 2),
+      group(seq(step('B', { as: 'p' }), star('A', { as: 'q' }), maybe('C', { as: 'r' })), 0, Infinity),
+      and(seq(step('B', { as: 'p' }), maybe('A', { as: 'q' })), step('C', { as: 'r' })),
+      and(group(seq(step('B', { as: 'p' }), maybe('A', { as: 'q' })), 1, 2), seq(step('C', { as: 'r' }), maybe('B', { as: 's' }))),
+      or(seq(step('B', { as: 'p' }), maybe('A', { as: 'q' })), step('C', { as: 'r' })),
+    ];
+    const patterns = fc
+      .tuple(fc.constantFrom(...parts), fc.boolean(), fc.constantFrom('next' as const, 'any' as const, 'strict' as const))
+      .map(([part, hasTail, selection]) => {
+        const items = [step('A', { as: 'first' }), part, ...(hasTail ? [tail] : []), not('X', { as: 'x' }), step('A', { as: 'last' })];
+        return pattern(seq(...items), { selection, emission: 'longest', withinMs: 30_000 });
+      });
+    fc.assert(
+      fc.property(patterns, randomEvents, (plan, events) => {
+        fc.pre(isCovered(plan));
+        const expected = byTheOracle(plan, events, undefined);
+        fc.pre(expected !== null);
+        expect(byTheMatcher(plan, events, {})).toEqual(expected);
       }),
       { ...SETTINGS, maxSkipsPerRun: 1000 },
     );

@@ -36,6 +36,8 @@ interface OracleRun {
   readonly place: Place;
   /** Index of a `NOT` in the outermost sequence that the run cannot get past unless it takes an optional step before. */
   readonly barred: number;
+  /** The item that has begun may yet take what puts that off: no more of a closure. */
+  readonly isPutOff: boolean;
   /** Time since which a `NOT within` at this index has been over. */
   readonly passed: { readonly index: number; readonly time: number } | null;
   readonly given: number;
@@ -137,8 +139,9 @@ export class Oracle {
       ({ index, deadline }) => this.#isInForce(index, deadline, row) && this.#isHit(index, row, run),
     );
     const barred = Math.min(run.barred, ...violated.map(({ index }) => index));
-    if (violated.some(({ index, isHeld }) => isHeld || !this.#hasOptionalBefore(index, run))) return [];
-    const standing = { ...run, barred, accepted: violated.length > 0 ? null : run.accepted };
+    const isPutOff = violated.length === 0 ? run.isPutOff : (run.barred === Infinity || run.isPutOff) && this.#mayTakeMore(run);
+    if (violated.some(({ index, isHeld }) => isHeld || !(isPutOff || this.#hasOptionalBefore(index, run)))) return [];
+    const standing = { ...run, barred, isPutOff, accepted: violated.length > 0 ? null : run.accepted };
     const fitting = this.#fitting(standing, row, event);
     if (this.#plan.selection === 'any') return [standing, ...fitting.map(({ run: one }) => one)];
     const [chosen] = fitting;
@@ -160,6 +163,7 @@ export class Oracle {
       taken: [],
       place: this.#root,
       barred: Infinity,
+      isPutOff: false,
       passed: null,
       given: 0,
       hasMatched: false,
@@ -187,8 +191,10 @@ export class Oracle {
       })
       .sort((a, b) => choose(a.letter, b.letter, run))
       .map(({ letter, place }) => {
-        const barred = topIndex(letter) > this.#position(run) ? Infinity : run.barred;
-        return { letter, run: { ...run, taken: [...run.taken, { event, letter }], place, barred, passed: null } };
+        const isPast = topIndex(letter) > this.#position(run) || (run.isPutOff && !beginsElement(letter, run, ['capture', 'round']));
+        const isPutOff = !isPast && run.isPutOff && !beginsElement(letter, run, ['round']);
+        const barred = isPast ? Infinity : run.barred;
+        return { letter, run: { ...run, taken: [...run.taken, { event, letter }], place, barred, isPutOff, passed: null } };
       })
       .filter(({ run: taking }) => this.#mayComplete(taking, event));
   }
@@ -211,7 +217,24 @@ export class Oracle {
     const word = run.taken.map((taken) => taken.letter);
     return [...run.place.next.values()].filter(({ letter }) => {
       if (isComplete && !mayFollow(letter, word)) return false;
-      return this.#isReachable(run, topIndex(letter));
+      return this.#isReachable(run, topIndex(letter)) && !this.#isLost(run, letter);
+    });
+  }
+
+  /** Further rounds lead nowhere where a `NOT` bars the way and nothing before it can come but them. */
+  #isLost(run: OracleRun, letter: Letter): boolean {
+    if (run.barred === Infinity || topIndex(letter) > this.#position(run) || !beginsElement(letter, run, ['round'])) return false;
+    return ![...run.place.next.values()].some((other) => {
+      const index = topIndex(other.letter);
+      return index > this.#position(run) && this.#isReachable(run, index);
+    });
+  }
+
+  /** Whether the item that has begun may take something else than more of a closure. */
+  #mayTakeMore(run: OracleRun): boolean {
+    if (run.passed !== null) return false;
+    return [...run.place.next.values()].some(({ letter }) => {
+      return topIndex(letter) === this.#position(run) && !beginsElement(letter, run, ['capture', 'round']);
     });
   }
 
@@ -545,6 +568,21 @@ function prolongs(letter: Letter, depth: number, run: OracleRun): boolean {
     const isClosure = turn.kind === 'capture' || turn.kind === 'round';
     return isClosure && at > depth && turn.max > 1 && completeElements(letter, at, run) >= Math.max(1, turn.min);
   });
+}
+
+/** Whether a letter begins a further element of a closure of these kinds that has enough. */
+function beginsElement(letter: Letter, run: OracleRun, kinds: readonly Turn['kind'][]): boolean {
+  return letter.path.some((turn, at) => {
+    if (at === 0 || !kinds.includes(turn.kind) || turn.max <= 1) return false;
+    const isBegun = run.taken.some(({ letter: other }) =>
+      letter.path.slice(0, at + 1).every((one, depth) => isSameTurn(other.path[depth], one)),
+    );
+    return !isBegun && completeElements(letter, at, run) >= Math.max(1, turn.min);
+  });
+}
+
+function isSameTurn(a: Turn | undefined, b: Turn): boolean {
+  return a?.node === b.node && a.index === b.index;
 }
 
 /** How many complete elements the run has of the closure at this depth of the letter's way. */

@@ -468,6 +468,99 @@ describe('absence', () => {
     expect(harness.pushAll('C@3 E@4').text(true)).toEqual(['(A,D,E,-)@4']);
   });
 
+  test.each([
+    ['(B? as b -> NOT N -> C as c within 1h)', 'X N C E', []],
+    ['(B? as b -> NOT N -> C as c within 1h)', 'X N B C E', ['(X,B,C,E)']],
+    ['(NOT N -> C within 5m)', 'X N C E', []],
+    ['(NOT N -> C){1,2}', 'X N C E', []],
+    ['(NOT N -> C){1,2}', 'X C1 N C2 E', ['(X,[C1],E)']],
+    ['(NOT N -> C)?', 'X N C E', ['(X,-,E)']],
+    ['(NOT N -> C)?', 'X C N E', ['(X,C,E)']],
+    ['(NOT N -> C)+', 'X C1 N C2 E', ['(X,[C1],E)']],
+    ['(NOT N -> C){2}', 'X C1 N C2 E', []],
+    ['(NOT N -> C -> D?){2}', 'X C1 N D C2 E', ['(X,[C1,C2],[D],E)']],
+    ['(NOT N -> C+){2}', 'X C1 N C2 C3 E', []],
+    ['(B? -> NOT N -> C){2}', 'X C N C E', []],
+    ['(B? -> NOT N -> C){2}', 'X C1 N B C2 E', ['(X,[B],[C1,C2],E)']],
+    ['(B? -> NOT N -> C)+', 'X C1 B N C2 E', ['(X,[],[C1],E)']],
+    ['(B -> NOT N -> C)+', 'X B1 C1 B2 N B3 C2 E', ['(X,[B1,B3],[C1,C2],E)']],
+    ['F? -> (NOT N -> C)?', 'X N F C E', ['(X,F,C,E)']],
+  ] as const)('at the beginning of a group it counts from the step before it, of each round: %s, %s', (group, input, expected) => {
+    expect(matches(`X -> ${group} -> E`, input)).toEqual(expected);
+    expect(harnessOf(`X -> ${group} -> E`, { isIndexed: false }).pushAll(input).text()).toEqual(expected);
+  });
+
+  test.each([
+    ['(NOT N within 5s -> C within 1m)', 'X@0 C@7 E@8', ['(X,C,E)']],
+    ['(NOT N within 5s -> C within 1m)', 'X@0 C@5 E@8', []],
+    ['(NOT N within 5s -> C within 1m)', 'X@0 N@2 C@7 E@8', []],
+    ['(B? -> NOT N within 5s -> C){1,2}', 'X@0 C@7 E@8', ['(X,[],[C],E)']],
+    ['(NOT N within 5s -> C){2}', 'X@0 C1@7 C2@13 E@14', ['(X,[C1,C2],E)']],
+    ['(NOT N within 5s -> C){2}', 'X@0 C1@7 C2@12 E@14', []],
+    ['(NOT N within 5s -> C)+', 'X@0 C1@7 N@8 C2@20 E@21', ['(X,[C1],E)']],
+    ['(NOT N within 5s -> C)?', 'X@0 Y@7 E@8', ['(X,-,E)']],
+    ['F? -> (NOT N within 5s -> C)?', 'X@0 Y@7 F@8 C@9 E@10', ['(X,F,-,E)']],
+    ['B+ -> (NOT N within 5s -> C)?', 'X@0 B1@1 B2@7 C@8 E@9', ['(X,[B1,B2],-,E)']],
+    ['(NOT N within 5s){2}', 'X@0 E1@6 E2@11', ['(X,E2)']],
+    ['OR(B? -> (NOT N within 5s -> C)?, F)', 'X@0 Y@7 F@8 E@9', ['(X,-,-,F,E)']],
+  ] as const)('and one with a time of its own lets what stands behind it come then: %s, %s', (group, input, expected) => {
+    const source = `X -> ${group} -> E`;
+    expect(matches(source, input)).toEqual(expected);
+    const harness = harnessOf(source);
+    for (const word of input.split(' ')) harness.pushAll(word).restart();
+    expect(harness.text()).toEqual(expected);
+  });
+
+  test.each([
+    ['OR(B? -> NOT N -> C, D) -> E', 'X N D E', ['(X,-,-,D,E)']],
+    ['OR(B? -> NOT N -> C, D) -> E', 'X N C E', []],
+    ['OR(B? -> NOT N -> C, D) -> E', 'X N B C E', ['(X,B,C,-,E)']],
+    ['AND(B? -> NOT N -> C, D) -> E', 'X D N B C E', ['(X,B,C,D,E)']],
+    ['AND(B? -> NOT N -> C, D) -> E', 'X N D B C E', ['(X,B,C,D,E)']],
+    ['AND(B? -> NOT N -> C, D) -> E', 'X N D C E', []],
+    ['F? -> OR(B? -> NOT N -> C, D) -> E', 'X N D E', ['(X,-,-,-,D,E)']],
+    ['F? -> OR(B? -> NOT N -> C, D) -> E', 'X N F C E', ['(X,F,-,C,-,E)']],
+    ['B+ -> OR(F? -> NOT N -> C, D) -> E', 'X B1 N B2 D E', ['(X,[B1,B2],-,-,D,E)']],
+    ['B+ -> OR(F? -> NOT N -> C, D) -> E', 'X B1 N B2 C E', []],
+    ['OR(B? -> (NOT N -> C)?, F) -> E', 'X N F E', ['(X,-,-,F,E)']],
+  ] as const)('one within an item that has not begun leaves what it does not forbid: %s, %s', (pattern, input, expected) => {
+    expect(matches(`X -> ${pattern}`, input)).toEqual(expected);
+    const harness = harnessOf(`X -> ${pattern}`).pushAll('Y@0');
+    for (const [at, word] of input.split(' ').entries()) harness.pushAll(`${word}@${at + 1}`).restart();
+    expect(harness.text()).toEqual(expected);
+  });
+
+  test.each([
+    ['(C -> D)?', 'X C N D E', ['(X,C,D,E)']],
+    ['(C -> D)?', 'X C N E', []],
+    ['(C -> D)?', 'X N C E', []],
+    ['(C -> D)?', 'X N C D E', ['(X,C,D,E)']],
+    ['(C -> D -> G)?', 'X C N D E', []],
+    ['(C -> D -> G)?', 'X C N D G E', ['(X,C,D,G,E)']],
+    ['(C -> D)*', 'X C N D E', ['(X,[C],[D],E)']],
+    ['(C -> D)+', 'X C1 D1 C2 N D2 E', ['(X,[C1,C2],[D1,D2],E)']],
+    ['(C -> D)+', 'X C1 D1 C2 N E', []],
+    ['(C -> D)+', 'X C1 D1 N C2 D2 E', []],
+    ['(C -> D?)+', 'X C1 N C2 D E', ['(X,[C1],[D],E)']],
+    ['(C -> D)+ -> F?', 'X C1 D1 N C2 D2 E', []],
+    ['(C -> D)+ -> F?', 'X C1 D1 N C2 D2 F E', ['(X,[C1,C2],[D1,D2],F,E)']],
+    ['(C -> D)? -> F?', 'X C N D E', ['(X,C,D,-,E)']],
+    ['(C -> D)? -> F?', 'X C N F E', ['(X,-,-,F,E)']],
+    ['OR(C -> D, F?)', 'X C N D E', ['(X,C,D,-,E)']],
+    ['OR(C -> D, F?)', 'X C N F E', ['(X,-,-,F,E)']],
+    ['(C -> D?)', 'X C N D E', ['(X,C,D,E)']],
+    ['(C -> D? within 1h)', 'X C N D E', ['(X,C,D,E)']],
+    ['(C -> D? within 1h)', 'X C N E', []],
+    ['OR(C -> D?, F)', 'X C N D E', ['(X,C,D,-,E)']],
+    ['AND(C -> D?, F)', 'X C F N D E', ['(X,C,D,F,E)']],
+    ['AND((C -> D)?, (F -> G)?)', 'X C F N D E', ['(X,C,D,-,-,E)']],
+  ] as const)('behind %s it bars the way on, not what has begun: %s', (item, input, expected) => {
+    expect(matches(`X -> ${item} -> NOT N -> E`, input)).toEqual(expected);
+    const harness = harnessOf(`X -> ${item} -> NOT N -> E`).pushAll('Y@0');
+    for (const [at, word] of input.split(' ').entries()) harness.pushAll(`${word}@${at + 1}`).restart();
+    expect(harness.text()).toEqual(expected);
+  });
+
   test('NOT B within d -> C is C after d without B, and a C at the end of d comes too early', () => {
     expect(matches('A -> NOT B within 5s -> C as c', 'A@0 C1@3 C2@5 C3@6')).toEqual(['(A,C3)']);
     expect(matches('A -> NOT B within 5s -> C as c', 'A@0 B@5 C@6')).toEqual([]);

@@ -24,20 +24,24 @@ function draftOver(types: readonly string[], depth: number): fc.Arbitrary<Draft>
   if (only !== undefined && (types.length === 1 || depth === 0)) return fc.constantFrom(...forms).map((form) => form(only));
   return fc.integer({ min: 1, max: types.length - 1 }).chain((cut) => {
     const parts = fc.tuple(draftOver(types.slice(0, cut), depth - 1), draftOver(types.slice(cut), depth - 1));
-    return fc.tuple(fc.constantFrom('or', 'or', 'and', 'sequence', 'negated', 'optional'), parts).map(([kind, [first, second]]) => {
-      switch (kind) {
-        case 'or':
-          return or(first, second);
-        case 'and':
-          return and(first, second);
-        case 'optional':
-          return seq(group(first, 0, 1), second);
-        case 'negated':
-          return seq(first, not('X', { as: `x${cut}${types.length}${types[0]}` }), second);
-        default:
-          return seq(first, second);
-      }
-    });
+    return fc
+      .tuple(fc.constantFrom('or', 'or', 'and', 'sequence', 'negated', 'optional', 'leading'), parts)
+      .map(([kind, [first, second]]) => {
+        switch (kind) {
+          case 'or':
+            return or(first, second);
+          case 'and':
+            return and(first, second);
+          case 'optional':
+            return seq(group(first, 0, 1), second);
+          case 'negated':
+            return seq(first, not('X', { as: `x${cut}${types.length}${types[0]}` }), second);
+          case 'leading':
+            return seq(group(seq(not('X', { as: `y${cut}${types.length}${types[0]}` }), first), 0, 1), second);
+          default:
+            return seq(first, second);
+        }
+      });
   });
 }
 
@@ -50,8 +54,8 @@ const inputs: fc.Arbitrary<readonly TestEvent[]> = fc
   .array(fc.constantFrom('A', 'X', ...TYPES, ...TYPES), { minLength: 4, maxLength: 40 })
   .map((types) => types.map((type, at) => ({ type, v: null, k: null, time: at * 1000 })));
 
-/** What is wrong with these events as a match; null = nothing. */
-function problemOf(draft: Draft, held: Positions, barred: readonly number[]): string | null {
+/** What is wrong with these events as a match; null = nothing. `before`: where the step before it lies. */
+function problemOf(draft: Draft, held: Positions, barred: readonly number[], before = -1): string | null {
   switch (draft.kind) {
     case 'step': {
       const { min = 1, max = 1 } = draft.options;
@@ -59,30 +63,32 @@ function problemOf(draft: Draft, held: Positions, barred: readonly number[]): st
       return number >= min && number <= max ? null : `${number} of ${draft.type}`;
     }
     case 'group':
-      return heldBy(draft, held).length === 0 ? null : problemOf(draft.item, held, barred);
+      return heldBy(draft, held).length === 0 ? null : problemOf(draft.item, held, barred, before);
     case 'and':
-      return firstProblem(draft.items.map((item) => problemOf(item, held, barred)));
+      return firstProblem(draft.items.map((item) => problemOf(item, held, barred, before)));
     case 'or': {
       const there = draft.items.filter((item) => heldBy(item, held).length > 0);
       if (there.length > 1) return 'two branches';
-      const problems = (there.length === 1 ? there : draft.items).map((item) => problemOf(item, held, barred));
+      const problems = (there.length === 1 ? there : draft.items).map((item) => problemOf(item, held, barred, before));
       return problems.includes(null) ? null : firstProblem(problems);
     }
     case 'sequence':
-      return firstProblem([
-        ...draft.items.map((item) => (isNot(item) ? null : problemOf(item, held, barred))),
-        orderProblem(draft.items, held, barred),
-      ]);
+      return sequenceProblem(draft.items, held, barred, before);
   }
 }
 
-function orderProblem(items: readonly Draft[], held: Positions, barred: readonly number[]): string | null {
-  let last = -1;
+function sequenceProblem(items: readonly Draft[], held: Positions, barred: readonly number[], before: number): string | null {
+  let last = before;
   let isBarred = false;
   for (const item of items) {
-    if (isNot(item)) isBarred = true;
+    if (isNot(item)) {
+      isBarred = true;
+      continue;
+    }
+    const problem = problemOf(item, held, barred, last);
+    if (problem !== null) return problem;
     const own = heldBy(item, held);
-    if (isNot(item) || own.length === 0) continue;
+    if (own.length === 0) continue;
     const first = Math.min(...own);
     if (first <= last) return `${first} is not behind ${last}`;
     if (isBarred && last >= 0 && barred.some((at) => at > last && at < first)) return `an X between ${last} and ${first}`;

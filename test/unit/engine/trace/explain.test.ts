@@ -208,6 +208,31 @@ describe('the run that ended last', () => {
     ).toEqual(['forbidden', 2, 'NOT B where v > 1 forbids the event']);
   });
 
+  it('says of a run of which a NOT leaves a part what it waits for, and that its deadline ended it', () => {
+    const told = run('stream S = X as x -> OR(B? -> NOT N -> C, D) -> E .within(10ms)\n', [
+      ['X', 0],
+      ['N', 1],
+      ['C', 2],
+    ]);
+    expect([ended(told), waits(told, 'S')]).toEqual([
+      null,
+      [
+        ['B?', 10, []],
+        ['D', 10, []],
+      ],
+    ]);
+    told.engine.advance(20);
+    expect(ended(told)).toEqual(['deadline', 10, 'its deadline passed']);
+  });
+
+  it('says that NOT forbids the event where it begins a group that must come', () => {
+    const events: readonly Event[] = [
+      ['X', 0],
+      ['N', 1],
+    ];
+    expect(ended(run('stream S = X as x -> (NOT N -> C within 5m) -> E\n', events))).toEqual(['forbidden', 1, 'NOT N forbids the event']);
+  });
+
   it('says that the next event was not the next step', () => {
     expect(
       ended(

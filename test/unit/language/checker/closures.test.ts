@@ -86,7 +86,7 @@ describe("a step's where", () => {
   const condition = (text: string, names: Partial<StepNames>): string => {
     const before = context.diagnostics.length;
     const { node, context: view } = parsed(text, context);
-    const step: StepNames = { candidate: shape, own: null, earlier: [], later: [], ...names };
+    const step: StepNames = { candidate: shape, own: null, earlier: [], unbound: new Map(), ...names };
     const result = lowerStepCondition([node], step, view);
     const said = context.diagnostics.slice(before).map(printed);
     return [result ? brief(result) : 'none', ...said].join('\n');
@@ -120,9 +120,9 @@ describe("a step's where", () => {
     expect(condition('b.price > 5 or price > b.price', closure)).toContain('((.price > 5) or unless_first[$1]((.price > $1.price)))');
   });
 
-  test('a later alias is unknown, and the hint says so', () => {
-    expect(condition('qty == c.qty', { earlier: [a], later: ['c'] })).toBe(
-      'null\n1:8 E035 unknown alias `c` (`c` belongs to a later step, which has not happened yet)'.replace('null', '(.qty == null)'),
+  test('an alias that cannot be read is unknown, and the hint says why', () => {
+    expect(condition('qty == c.qty', { earlier: [a], unbound: new Map([['c', '`c` belongs to a later step']]) })).toBe(
+      'null\n1:8 E035 unknown alias `c` (`c` belongs to a later step)'.replace('null', '(.qty == null)'),
     );
   });
 

@@ -1,15 +1,18 @@
 import type { Value } from '../../../../shared/events/value.ts';
-import { anyValue, count, list, number, orNull, record } from '../../state/codec.ts';
+import { anyValue, count, flag, list, number, orAbsent, orNull, record } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import { type Mark, markOf } from '../captures.ts';
 import type { GroupNode } from '../pattern-tree.ts';
 import {
   type Absence,
+  type Ahead,
   type Change,
   type EnabledStep,
   earliestFrom,
   inOrderOfChoice,
+  isKept,
   latestOf,
+  mayTakeMore,
   NO_ABSENCES,
   NO_MARKS,
   NO_OUTLOOK,
@@ -34,10 +37,29 @@ interface State {
   readonly firstTime: number;
   /** Where the captures stood before the current round; null when the round must be finished. */
   readonly mark: Mark | null;
+  /** The round behind the current one, where `NOT`s have made something of it; null = nothing. */
+  readonly next: Ahead | null;
+  /** The current round may yet take what puts off the violated `NOT`s of the next. */
+  readonly isPutOff: boolean;
 }
 
-/** `round`: as the group's item saves it. `lengths`: of the mark. */
-const savedState = record({ done: count, round: anyValue, since: number, firstTime: number, lengths: orNull(list(count)) });
+/** `round`: as the group's item saves it. `lengths`: of the mark. `next`: left out where there is none. */
+const savedState = record({
+  done: count,
+  round: anyValue,
+  since: number,
+  firstTime: number,
+  lengths: orNull(list(count)),
+  next: orAbsent(record({ residual: anyValue, isViolated: flag, isPutOff: flag })),
+});
+
+interface GroupChange extends Change {
+  readonly residual: GroupResidual;
+}
+
+const NO_NEXT = { next: null, isPutOff: false };
+/** Of a round that can begin no more. */
+const NOTHING_MORE: Outlook = { enabledSteps: NO_STEPS, dueTime: -Infinity, needsEvent: true };
 
 /**
  * A group with a quantifier or a `within`: rounds of its item. A round that has only begun may be left out once there are
@@ -55,17 +77,20 @@ export class GroupResidual implements Residual {
   }
 
   static begin(node: GroupNode, factory: ResidualFactory, since: number): GroupResidual {
-    return new GroupResidual(node, factory, { done: 0, round: null, since, firstTime: Infinity, mark: null });
+    return new GroupResidual(node, factory, { done: 0, round: null, since, firstTime: Infinity, mark: null, next: null, isPutOff: false });
   }
 
   static load(node: GroupNode, factory: ResidualFactory, saved: Value): GroupResidual {
-    const { done, round, since, firstTime, lengths } = savedState.load(saved);
+    const { done, round, since, firstTime, lengths, next } = savedState.load(saved);
+    const loaded = (residual: Value): Residual | null => (residual === null ? null : factory.load(node.item, residual));
     return new GroupResidual(node, factory, {
       done,
-      round: round === null ? null : factory.load(node.item, round),
+      round: loaded(round),
       since,
       firstTime,
       mark: lengths && { firstSlot: node.firstSlot, lengths },
+      next: next === undefined ? null : { residual: loaded(next.residual), isViolated: next.isViolated },
+      isPutOff: next?.isPutOff ?? false,
     });
   }
 
@@ -109,9 +134,16 @@ export class GroupResidual implements Residual {
     const own = round?.outlook(inner) ?? NO_OUTLOOK;
     if (round !== null && !round.isComplete) return this.#outlook(own.enabledSteps, NO_STEPS, own);
     if (this.#rounds >= this.#node.max) return this.#outlook(own.enabledSteps, NO_STEPS, NO_OUTLOOK);
-    const fresh = this.#factory.begin(this.#node.item, this.endTime).outlook(inner);
+    const fresh = this.#nextBegun?.outlook(inner) ?? NOTHING_MORE;
     const dueTime = Math.max(latestOf(own.enabledSteps), fresh.dueTime);
     return this.#outlook(own.enabledSteps, this.#freshOffers(fresh.enabledSteps, inner), { dueTime, needsEvent: fresh.needsEvent });
+  }
+
+  /** The next round, not yet begun; null where there can be none. */
+  get #nextBegun(): Residual | null {
+    const { round, next } = this.#state;
+    if ((round !== null && !round.isComplete) || this.#rounds >= this.#node.max) return null;
+    return next === null ? this.#factory.begin(this.#node.item, this.endTime) : next.residual;
   }
 
   /** `unlessComplete`: what holds as long as the group is not complete. */
@@ -142,14 +174,30 @@ export class GroupResidual implements Residual {
   }
 
   #continuing(enabled: EnabledStep): EnabledStep {
-    return { ...enabled, element: this.#elementOf(enabled, 'same'), take: (taking) => this.#with({ round: enabled.take(taking) }) };
+    return { ...enabled, element: this.#elementOf(enabled, 'same'), take: (taking) => this.#takeInRound(enabled, taking) };
+  }
+
+  #takeInRound(enabled: EnabledStep, taking: Taking): GroupResidual {
+    const round = enabled.take(taking);
+    const firstTime = this.#state.firstTime === Infinity ? taking.time : this.#state.firstTime;
+    return this.#with({ round, firstTime, ...this.#nextBehind(enabled, round, taking) });
+  }
+
+  /** What becomes of the next round when one, which lies before it, has taken an event. */
+  #nextBehind(enabled: EnabledStep, round: Residual, taking: Taking): Pick<State, 'next' | 'isPutOff'> {
+    const { next, isPutOff } = this.#state;
+    if (next === null || !next.isViolated) return NO_NEXT;
+    if (isPutOff && enabled.prolongs === 'nothing' && isKept(this.#with({ round }), enabled, taking)) return NO_NEXT;
+    return { next, isPutOff: isPutOff && enabled.prolongs !== 'rounds' };
   }
 
   #freshOffers(enabledSteps: readonly EnabledStep[], context: RunContext): readonly EnabledStep[] {
     if (context.isClosuresOnly && !this.#node.item.isNullable) return NO_STEPS;
     const discards = this.#state.round?.unfinished() ?? NO_MARKS;
+    const prolongs = this.#rounds >= Math.max(1, this.#node.min) ? 'rounds' : 'nothing';
     return enabledSteps.map((enabled) => ({
       ...enabled,
+      prolongs,
       element: this.#elementOf(enabled, 'new'),
       discards: [...discards, ...enabled.discards],
       take: (taking) => this.#nextRound(enabled, taking, context.isBinding),
@@ -157,14 +205,25 @@ export class GroupResidual implements Residual {
   }
 
   #nextRound(enabled: EnabledStep, taking: Taking, isBinding: boolean): GroupResidual {
-    const { firstSlot, endSlot, min, max } = this.#node;
-    return this.#with({
-      done: max === Infinity ? Math.min(this.#rounds, Math.max(min, 1)) : this.#rounds,
+    const { firstSlot, endSlot, min } = this.#node;
+    const { next } = this.#state;
+    const mark = isBinding ? null : markOf(taking.captures, firstSlot, endSlot);
+    const round = enabled.take(taking);
+    const begun = this.#with({
+      done: this.#doneWithCurrent,
       since: this.endTime,
       firstTime: this.#state.firstTime === Infinity ? taking.time : this.#state.firstTime,
-      mark: isBinding ? null : markOf(taking.captures, firstSlot, endSlot),
-      round: enabled.take(taking),
+      mark,
+      round,
+      ...NO_NEXT,
     });
+    const mayEndInNothing = next?.isViolated === true && mark !== null && this.#rounds >= min && !round.isComplete;
+    return mayEndInNothing ? begun.#with({ next, isPutOff: true }) : begun;
+  }
+
+  get #doneWithCurrent(): number {
+    const { min, max } = this.#node;
+    return max === Infinity ? Math.min(this.#rounds, Math.max(min, 1)) : this.#rounds;
   }
 
   #elementOf(enabled: EnabledStep, element: 'new' | 'same'): EnabledStep['element'] {
@@ -176,16 +235,35 @@ export class GroupResidual implements Residual {
   }
 
   absences(): readonly Absence[] {
-    return this.#state.round?.absences() ?? NO_ABSENCES;
+    const own = this.#state.round?.absences() ?? NO_ABSENCES;
+    return this.#node.beginsWithNot ? [...own, ...(this.#nextBegun?.absences() ?? NO_ABSENCES)] : own;
   }
 
   violate(isViolated: (slot: number) => boolean): Change | null {
+    const change = this.#violateRound(isViolated);
+    if (change === null || !this.#node.beginsWithNot) return change;
+    const residual = change.residual.#violateNext(isViolated);
+    return residual && { residual, discards: change.discards };
+  }
+
+  #violateRound(isViolated: (slot: number) => boolean): GroupChange | null {
     const { round, mark, done } = this.#state;
-    if (round === null) return unchanged(this);
+    if (round === null) return { residual: this, discards: NO_MARKS };
     const change = round.violate(isViolated);
     if (change !== null) return this.#after(change);
     if (mark === null || done < this.#node.min) return null;
     return { residual: this.#with({ round: null, mark: null }), discards: [mark] };
+  }
+
+  /** Null when the rounds are too few and there can be no other. */
+  #violateNext(isViolated: (slot: number) => boolean): GroupResidual | null {
+    const begun = this.#nextBegun;
+    if (begun === null || !begun.absences().some(({ slot }) => isViolated(slot))) return this;
+    const { round, next, isPutOff: wasPutOff } = this.#state;
+    const residual = begun.violate(isViolated)?.residual ?? null;
+    const isPutOff = (next?.isViolated !== true || wasPutOff) && round !== null && mayTakeMore(round);
+    const violated = this.#with({ next: { residual, isViolated: true }, isPutOff });
+    return residual !== null || isPutOff || violated.isComplete ? violated : null;
   }
 
   /** The round must be finished. */
@@ -197,11 +275,26 @@ export class GroupResidual implements Residual {
 
   pass(passing: Passing): Change {
     const { round } = this.#state;
-    return round === null ? unchanged(this) : this.#after(round.pass(passing));
+    const change = round === null ? { residual: this, discards: NO_MARKS } : this.#after(round.pass(passing));
+    if (!this.#node.beginsWithNot) return change;
+    return { residual: change.residual.#passNext(passing), discards: change.discards };
   }
 
-  #after(change: Change): Change {
-    if (change.residual === this.#state.round) return unchanged(this);
+  /** A round that time alone has completed counts as long as there are too few. */
+  #passNext(passing: Passing): GroupResidual {
+    const begun = this.#nextBegun;
+    const residual = begun?.pass(passing).residual ?? null;
+    if (begun === null || residual === null || residual === begun) return this;
+    const { next } = this.#state;
+    if (!residual.isComplete || begun.isComplete || this.#rounds >= Math.max(1, this.#node.min)) {
+      return this.#with({ next: { residual, isViolated: next?.isViolated ?? false } });
+    }
+    const counted = { done: this.#doneWithCurrent, since: this.endTime, mark: null, round: residual };
+    return this.#with({ ...counted, ...NO_NEXT }).#passNext(passing);
+  }
+
+  #after(change: Change): GroupChange {
+    if (change.residual === this.#state.round) return { residual: this, discards: NO_MARKS };
     return { residual: this.#with({ round: change.residual }), discards: change.discards };
   }
 
@@ -212,7 +305,10 @@ export class GroupResidual implements Residual {
   }
 
   save(): Value {
-    const { done, round, since, firstTime, mark } = this.#state;
-    return savedState.save({ done, round: round?.save() ?? null, since, firstTime, lengths: mark?.lengths ?? null });
+    const { done, round, since, firstTime, mark, next, isPutOff } = this.#state;
+    return savedState.save({
+      ...{ done, round: round?.save() ?? null, since, firstTime, lengths: mark?.lengths ?? null },
+      next: next === null ? undefined : { residual: next.residual?.save() ?? null, isViolated: next.isViolated, isPutOff },
+    });
   }
 }

@@ -156,7 +156,7 @@ export class OrResidual implements Residual {
   #after(changes: readonly (Change | null)[]): Change {
     const branches = changes.map((change) => change?.residual ?? null);
     if (branches.every((branch, index) => branch === this.#branches[index])) return unchanged(this);
-    const winner = branches.findIndex((branch, index) => branch?.isComplete && branch !== this.#branches[index]);
+    const winner = branches.findIndex((branch, index) => branch?.isComplete && this.#branches[index]?.isComplete === false);
     const discards = discardsOf(changes);
     if (winner === -1) return this.#left(branches, discards);
     const alone = branches.map((branch, index) => (index === winner ? branch : null));

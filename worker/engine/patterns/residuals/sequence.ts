@@ -1,15 +1,18 @@
 import type { Value } from '../../../../shared/events/value.ts';
-import { anyValue, count, list, number, record, requireBelow } from '../../state/codec.ts';
+import { anyValue, count, flag, list, number, orAbsent, record, requireBelow, type Saved } from '../../state/codec.ts';
 import { plus } from '../../time/instants.ts';
 import type { Mark } from '../captures.ts';
 import type { AbsenceNode, SequenceNode, TreeNode } from '../pattern-tree.ts';
 import {
   type Absence,
+  type Ahead,
   type Change,
   type EnabledStep,
   earliestFrom,
   inOrderOfChoice,
+  isKept,
   latestOf,
+  mayTakeMore,
   NO_ABSENCES,
   NO_MARKS,
   NO_OUTLOOK,
@@ -19,6 +22,7 @@ import {
   type Residual,
   type ResidualFactory,
   type RunContext,
+  type Taking,
   unchanged,
 } from '../residual.ts';
 
@@ -33,7 +37,13 @@ interface State {
   readonly held: readonly number[];
   /** Index of a violated `NOT`: items from here on are out of reach until an item before it is taken. */
   readonly barredFrom: number;
+  /** By index, items behind the current one of which `NOT`s have made something. */
+  readonly ahead: AheadItems;
+  /** The current item may yet take what puts off the violated `NOT`s behind it. */
+  readonly isPutOff: boolean;
 }
+
+type AheadItems = ReadonlyMap<number, Ahead>;
 
 /** An item behind the current one that may be next, as the items between may be left out. */
 interface Reachable {
@@ -41,6 +51,8 @@ interface Reachable {
   readonly item: TreeNode | AbsenceNode;
   /** Time of the step before it. */
   readonly since: number;
+  /** What `NOT`s have left of it, where they have. */
+  readonly left: Residual | null;
 }
 
 /** What begins with an item that may be next. */
@@ -49,10 +61,22 @@ interface Prospect {
   readonly outlook: Outlook;
 }
 
-/** `inner`: as its item saves it. */
-const savedState = record({ at: number, inner: anyValue, since: number, held: list(count), barredFrom: number });
+const savedAhead = record({ index: count, residual: anyValue, isViolated: flag });
+
+/** `inner`: as its item saves it. `behind`: left out where there is nothing to say. */
+const savedState = record({
+  at: number,
+  inner: anyValue,
+  since: number,
+  held: list(count),
+  barredFrom: number,
+  behind: orAbsent(record({ isPutOff: flag, ahead: list(savedAhead) })),
+});
 
 const NO_INDEXES: readonly number[] = [];
+const NOTHING_AHEAD: AheadItems = new Map();
+/** No `NOT` behind the current item has done anything. */
+const UNBARRED = { barredFrom: Infinity, ahead: NOTHING_AHEAD, isPutOff: false };
 
 /** Items one behind the other. Several may be next at once: those behind an item that is complete as it is. */
 export class SequenceResidual implements Residual {
@@ -69,15 +93,22 @@ export class SequenceResidual implements Residual {
   }
 
   static begin(node: SequenceNode, factory: ResidualFactory, since: number): SequenceResidual {
-    return new SequenceResidual(node, factory, { at: -1, inner: null, since, held: NO_INDEXES, barredFrom: Infinity });
+    return new SequenceResidual(node, factory, { at: -1, inner: null, since, held: NO_INDEXES, ...UNBARRED });
   }
 
   static load(node: SequenceNode, factory: ResidualFactory, saved: Value): SequenceResidual {
-    const { at, inner, since, held, barredFrom } = savedState.load(saved);
-    for (const index of [at, ...held]) requireBelow(index, node.items.length, 'the index of an item');
-    const item = node.items[at];
-    const isBegun = inner !== null && item !== undefined && item.kind !== 'absence';
-    return new SequenceResidual(node, factory, { at, inner: isBegun ? factory.load(item, inner) : null, since, held, barredFrom });
+    const { at, inner, since, held, barredFrom, behind } = savedState.load(saved);
+    for (const index of [at, ...held, ...(behind?.ahead ?? []).map(({ index }) => index)])
+      requireBelow(index, node.items.length, 'the index of an item');
+    const loaded = (index: number, residual: Value): Residual | null => {
+      const item = node.items[index];
+      return residual !== null && item !== undefined && item.kind !== 'absence' ? factory.load(item, residual) : null;
+    };
+    return new SequenceResidual(node, factory, {
+      ...{ at, inner: loaded(at, inner), since, held, barredFrom },
+      ahead: new Map(behind?.ahead.map(({ index, residual, isViolated }) => [index, { residual: loaded(index, residual), isViolated }])),
+      isPutOff: behind?.isPutOff ?? false,
+    });
   }
 
   get isBegun(): boolean {
@@ -109,9 +140,9 @@ export class SequenceResidual implements Residual {
 
   outlook(context: RunContext): Outlook {
     const inner = this.#state.inner?.outlook(context) ?? NO_OUTLOOK;
-    const own = inner.enabledSteps.map((enabled) => this.#within(enabled));
-    if (!this.#isInnerComplete) return { ...inner, enabledSteps: own };
+    if (!this.#isInnerComplete) return { ...inner, enabledSteps: inner.enabledSteps.map((enabled) => this.#within(enabled)) };
     const behind = this.#reachable().map((reachable) => this.#prospectOf(reachable, context));
+    const own = this.#ownSteps(inner.enabledSteps);
     const offers = behind.flatMap(({ reachable, outlook }) => this.#offersOf(reachable, outlook));
     const enabledSteps =
       offers.length === 0
@@ -126,14 +157,43 @@ export class SequenceResidual implements Residual {
     };
   }
 
+  /** Further rounds of the current item put off no violated `NOT`: where nothing else can, they lead nowhere. */
+  #ownSteps(enabledSteps: readonly EnabledStep[]): readonly EnabledStep[] {
+    const isLost = this.#isBarred && !this.#mayMoveOn;
+    const left = isLost ? enabledSteps.filter(({ prolongs }) => prolongs !== 'rounds') : enabledSteps;
+    return left.map((enabled) => this.#within(enabled));
+  }
+
   /** An enabled step of the current item, seen from the sequence. */
   #within(enabled: EnabledStep): EnabledStep {
-    return { ...enabled, take: (taking) => this.#goOn(enabled.take(taking)) };
+    if (!this.#hasBarriers) return { ...enabled, take: (taking) => this.#goOn(enabled.take(taking)) };
+    return {
+      ...enabled,
+      take: (taking) => {
+        const next = this.#goOn(enabled.take(taking));
+        return next.#with(this.#barriersBehind(enabled, next, taking));
+      },
+    };
+  }
+
+  get #hasBarriers(): boolean {
+    return this.#isBarred || this.#state.ahead.size > 0;
+  }
+
+  /** What stays of what `NOT`s have done, when the current item has taken an event. */
+  #barriersBehind(enabled: EnabledStep, next: SequenceResidual, taking: Taking): Partial<State> {
+    const { isPutOff, ahead } = this.#state;
+    if (isPutOff && enabled.prolongs === 'nothing' && isKept(next, enabled, taking)) return UNBARRED;
+    return { ahead: violatedOf(ahead, -1), isPutOff: isPutOff && enabled.prolongs !== 'rounds' };
   }
 
   #prospectOf(reachable: Reachable, context: RunContext): Prospect {
-    const { item, since } = reachable;
-    return { reachable, outlook: item.kind === 'absence' ? NO_OUTLOOK : this.#factory.begin(item, since).outlook(context) };
+    return { reachable, outlook: this.#beginOf(reachable)?.outlook(context) ?? NO_OUTLOOK };
+  }
+
+  /** The item before it has taken an event; null for a `NOT`. */
+  #beginOf({ item, since, left }: Reachable): Residual | null {
+    return left ?? (item.kind === 'absence' ? null : this.#factory.begin(item, since));
   }
 
   #offersOf({ index }: Reachable, { enabledSteps }: Outlook): readonly EnabledStep[] {
@@ -145,12 +205,20 @@ export class SequenceResidual implements Residual {
       isRepeat: false,
       skipsLeading: skipsLeading || enabled.skipsLeading,
       discards: [...unfinished, ...enabled.discards],
-      take: (taking) => this.#moveTo(index, enabled.take(taking)),
+      take: (taking) => this.#take(index, enabled, taking),
     }));
   }
 
+  /** An item that has only begun, and may be left out, puts off no violated `NOT` yet. */
+  #take(index: number, enabled: EnabledStep, taking: Taking): SequenceResidual {
+    const next = this.#moveTo(index, enabled.take(taking));
+    const ahead = violatedOf(this.#state.ahead, index);
+    if ((!this.#isBarred && ahead.size === 0) || isKept(next, enabled, taking)) return next;
+    return next.#with({ barredFrom: this.#state.barredFrom, ahead, isPutOff: true });
+  }
+
   #moveTo(index: number, inner: Residual): SequenceResidual {
-    return this.#with({ at: index, inner, held: this.#heldAt(index, inner), barredFrom: Infinity });
+    return this.#with({ at: index, inner, held: this.#heldAt(index, inner), ...UNBARRED });
   }
 
   /** With what is left of the current item. */
@@ -183,7 +251,8 @@ export class SequenceResidual implements Residual {
     const reachable: Reachable[] = [];
     for (let index = this.#state.at + 1; index < this.#node.items.length && index < this.#state.barredFrom; index++) {
       const item = this.#node.items[index] as TreeNode | AbsenceNode;
-      reachable.push({ index, item, since: this.endTime });
+      const ahead = this.#state.ahead.get(index);
+      if (ahead?.residual !== null) reachable.push({ index, item, since: this.endTime, left: ahead?.residual ?? null });
       if (!item.isNullable) break;
     }
     return reachable;
@@ -195,8 +264,9 @@ export class SequenceResidual implements Residual {
     return [...held, ...inner, ...this.#reachable().flatMap((reachable) => this.#absencesOf(reachable))];
   }
 
-  #absencesOf({ item, since }: Reachable): readonly Absence[] {
-    if (item.kind !== 'absence') return this.#factory.begin(item, since).absences();
+  #absencesOf(reachable: Reachable): readonly Absence[] {
+    const { item, since } = reachable;
+    if (item.kind !== 'absence') return this.#beginOf(reachable)?.absences() ?? NO_ABSENCES;
     return this.#hasStepBefore ? absencesOf(item, earliestFrom(since, item.withinMs), plus(since, item.withinMs)) : NO_ABSENCES;
   }
 
@@ -214,15 +284,31 @@ export class SequenceResidual implements Residual {
     const change = this.#state.inner === null ? null : this.#state.inner.violate(isViolated);
     if (this.#state.inner !== null && change === null) return null;
     const self = change === null || change.residual === this.#state.inner ? this : this.#goOn(change.residual);
-    const barred = self.#reachable().find((reachable) => self.#absencesOf(reachable).some(({ slot }) => isViolated(slot)));
     const discards = change?.discards ?? NO_MARKS;
-    if (barred === undefined) return { residual: self, discards };
-    return self.#hasOptionalBefore(barred.index) ? { residual: self.#with({ barredFrom: barred.index }), discards } : null;
+    const residual = self.#violateBehind(isViolated);
+    return residual && { residual, discards };
   }
 
-  /** Whether an optional item, not yet begun, could still come before the violated `NOT` and so put it off. */
-  #hasOptionalBefore(index: number): boolean {
-    return this.#node.items.some((item, at) => at > this.#state.at && at < index && item.kind !== 'absence');
+  /** Of the `NOT`s behind the current item; null when none of the ways is left. */
+  #violateBehind(isViolated: (slot: number) => boolean): SequenceResidual | null {
+    const isHit = (reachable: Reachable): boolean => this.#absencesOf(reachable).some(({ slot }) => isViolated(slot));
+    const hit = this.#reachable().filter(isHit);
+    if (hit.length === 0) return this;
+    const bar = hit.findIndex(({ item }) => item.kind === 'absence');
+    const ahead = new Map(this.#state.ahead);
+    for (const reachable of bar === -1 ? hit : hit.slice(0, bar)) {
+      ahead.set(reachable.index, { residual: this.#beginOf(reachable)?.violate(isViolated)?.residual ?? null, isViolated: true });
+    }
+    const { inner } = this.#state;
+    const wasViolated = this.#isBarred || violatedOf(this.#state.ahead, -1).size > 0;
+    const isPutOff = (!wasViolated || this.#state.isPutOff) && inner !== null && mayTakeMore(inner);
+    const violated = this.#with({ barredFrom: hit[bar]?.index ?? this.#state.barredFrom, ahead, isPutOff });
+    return isPutOff || violated.isComplete || violated.#mayMoveOn ? violated : null;
+  }
+
+  /** By an event of an item that may be next, or by the time of a `NOT`. */
+  get #mayMoveOn(): boolean {
+    return this.#reachable().some(({ item }) => item.kind !== 'absence' || item.until !== 'next_step');
   }
 
   settle(): Change | null {
@@ -238,25 +324,33 @@ export class SequenceResidual implements Residual {
     }
     for (const reachable of this.#reachable()) {
       const passed = this.#passItem(reachable, passing);
-      if (passed !== null) return after(passed.pass(passing), this.#state.inner?.unfinished() ?? NO_MARKS);
+      if (passed !== null) return after(passed.pass(passing), passed.#state.at === this.#state.at ? NO_MARKS : this.unfinished());
     }
     return unchanged(this);
   }
 
-  #passItem({ index, item, since }: Reachable, passing: Passing): SequenceResidual | null {
+  #passItem(reachable: Reachable, passing: Passing): SequenceResidual | null {
+    const { index, item, since } = reachable;
     if (item.kind === 'absence') {
       const deadline = plus(since, item.withinMs);
       const isOver = item.until === 'pattern' ? passing.isPatternOver : item.until === 'gap' && passing.isOver(deadline);
       return isOver ? this.#passTo(index, deadline) : null;
     }
-    const fresh = this.#factory.begin(item, since);
-    const { residual } = fresh.pass(passing);
-    return residual === fresh ? null : this.#moveTo(index, residual);
+    const begun = this.#beginOf(reachable);
+    const residual = begun?.pass(passing).residual ?? null;
+    if (residual === null || residual === begun) return null;
+    return item.isNullable ? this.#withAhead(index, residual) : this.#moveTo(index, residual);
+  }
+
+  /** Time alone does not make the run take an item that it may leave out. */
+  #withAhead(index: number, residual: Residual): SequenceResidual {
+    const { ahead } = this.#state;
+    return this.#with({ ahead: new Map(ahead).set(index, { residual, isViolated: ahead.get(index)?.isViolated ?? false }) });
   }
 
   /** Behind a `NOT` whose time has run. */
   #passTo(index: number, deadline: number): SequenceResidual {
-    return this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, barredFrom: Infinity });
+    return this.#with({ at: index, inner: null, since: deadline, held: NO_INDEXES, ...UNBARRED });
   }
 
   unfinished(): readonly Mark[] {
@@ -264,9 +358,23 @@ export class SequenceResidual implements Residual {
   }
 
   save(): Value {
-    const { at, inner, since, held, barredFrom } = this.#state;
-    return savedState.save({ at, inner: inner?.save() ?? null, since, held, barredFrom });
+    const { at, inner, since, held, barredFrom, ahead, isPutOff } = this.#state;
+    const items = [...ahead].sort(([a], [b]) => a - b);
+    return savedState.save({
+      ...{ at, inner: inner?.save() ?? null, since, held, barredFrom },
+      behind: isPutOff || items.length > 0 ? { isPutOff, ahead: items.map(([index, item]) => savedItem(index, item)) } : undefined,
+    });
   }
+}
+
+function savedItem(index: number, { residual, isViolated }: Ahead): Saved<typeof savedAhead> {
+  return { index, residual: residual?.save() ?? null, isViolated };
+}
+
+/** What events have made of the items behind an index. */
+function violatedOf(ahead: AheadItems, index: number): AheadItems {
+  if (ahead.size === 0) return ahead;
+  return new Map([...ahead].filter(([at, item]) => item.isViolated && at > index));
 }
 
 /** The last time at which an item may come: one that can be left out helps only by an event of its own. */

@@ -62,12 +62,14 @@ export class StepResidual implements Residual {
   #enabledSteps(context: RunContext): readonly EnabledStep[] {
     const { min, max } = this.#node;
     if (this.#count >= max || (context.isClosuresOnly && max === 1)) return NO_STEPS;
+    const isRepeat = this.#count > 0 && this.#count >= min;
     return [
       {
         step: this.#node,
         earliestTime: Math.max(context.earliestTime, earliestFrom(this.endTime, this.#node.withinMs)),
         latestTime: this.#latestTime(context),
-        isRepeat: this.#count > 0 && this.#count >= min,
+        isRepeat,
+        prolongs: isRepeat ? 'step' : 'nothing',
         skipsLeading: false,
         element: this.#isEnumerated ? 'new' : 'none',
         discards: NO_MARKS,

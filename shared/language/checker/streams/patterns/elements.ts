@@ -17,7 +17,7 @@ import { BOOL } from '../../../plan/types.ts';
 import { lowerStepCondition } from '../../conditions.ts';
 import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
-import type { AliasBinding, RowShape, StepNames } from '../../scope.ts';
+import type { AliasBinding, NameScope, RowShape, StepNames } from '../../scope.ts';
 import { openShape, rowScope } from '../../scopes.ts';
 import { fieldNamesOf } from '../../shapes.ts';
 import { positionOf, reportUnknownOperator } from '../chain.ts';
@@ -44,13 +44,23 @@ export interface BuiltPattern {
   readonly root: PatternNode;
   /** `partition by` inside of parentheses; a pattern has one partition. */
   readonly innerKeys: readonly WrittenKey[];
+  /** Aliases of absences, which nothing else can read. */
+  readonly negated: readonly string[];
 }
 
 /** Builds the tree of a pattern; `context` looks at the file it stands in. */
 export function buildElements(body: PatternElement, draft: StreamDraft, context: CheckContext): BuiltPattern {
-  const building: Building = { draft, context, steps: [], innerKeys: [], aliases: aliasesOf(body), names: new Set() };
-  const { node } = build(body, { building, visible: [], repeated: false });
-  return { steps: building.steps, root: node, innerKeys: building.innerKeys };
+  const building: Building = {
+    draft,
+    context,
+    steps: [],
+    innerKeys: [],
+    aliases: aliasesOf(body),
+    negated: negatedAliasesOf(body),
+    names: new Set(),
+  };
+  const { node } = build(body, { building, visible: [], siblings: NO_SIBLINGS, repeated: false });
+  return { steps: building.steps, root: node, innerKeys: building.innerKeys, negated: building.negated };
 }
 
 interface Building {
@@ -58,8 +68,9 @@ interface Building {
   readonly context: CheckContext;
   readonly steps: BuiltStep[];
   readonly innerKeys: WrittenKey[];
-  /** All aliases of the pattern, but those of absences, which nothing else can read. */
+  /** All aliases of the pattern, but those of absences. */
   readonly aliases: readonly string[];
+  readonly negated: readonly string[];
   /** Aliases met so far. */
   readonly names: Set<string>;
 }
@@ -68,8 +79,12 @@ interface Building {
 interface Place {
   readonly building: Building;
   readonly visible: readonly AliasBinding[];
+  /** Aliases of the other branches around it, with why they cannot be read. */
+  readonly siblings: ReadonlyMap<string, string>;
   readonly repeated: boolean;
 }
+
+const NO_SIBLINGS: ReadonlyMap<string, string> = new Map();
 
 interface Built {
   readonly node: PatternNode;
@@ -104,10 +119,34 @@ function buildSequence({ items }: SequenceElement, place: Place): Built {
 function buildBranches({ items }: AndElement | OrElement, kind: 'and' | 'or', place: Place): Built {
   const branches = items.map((item) => {
     refuseLeadingNot(item, { items, kind, context: place.building.context });
-    return build(item, place);
+    return build(item, { ...place, siblings: siblingsOf(item, { items, kind, around: place.siblings }) });
   });
   const added = branches.flatMap((branch) => branch.visible.slice(place.visible.length));
   return { node: { kind, items: branches.map(({ node }) => node) }, visible: [...place.visible, ...added] };
+}
+
+function siblingsOf(
+  branch: PatternElement,
+  { items, kind, around }: { readonly items: readonly PatternElement[]; readonly kind: 'and' | 'or'; readonly around: Place['siblings'] },
+): Place['siblings'] {
+  const why =
+    kind === 'and'
+      ? 'branches complete in any order: compare in `.where` behind the pattern'
+      : 'of the branches of `OR` a match has one: none reads another';
+  const others = items.flatMap((item) => (item === branch ? [] : aliasesOf(item)));
+  return new Map([...around, ...others.map((alias) => [alias, why] as const)]);
+}
+
+/** Why the aliases of absences cannot be read. */
+export function unreadOf(negated: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(negated.map((alias) => [alias, `\`${alias}\` names a \`NOT\`: there is no event of it`]));
+}
+
+/** Aliases that a step cannot read, with why. */
+function unboundAt({ building, visible, siblings }: Place, own: string | null): ReadonlyMap<string, string> {
+  const known = new Set([own, ...visible.map(({ alias }) => alias)]);
+  const later = building.aliases.map((alias) => [alias, `\`${alias}\` belongs to a later step, which has not happened yet`] as const);
+  return new Map([...unreadOf(building.negated), ...later, ...siblings].filter(([alias]) => !known.has(alias)));
 }
 
 function buildGroup({ pattern, quantifier, within }: GroupElement, place: Place): Built {
@@ -117,7 +156,7 @@ function buildGroup({ pattern, quantifier, within }: GroupElement, place: Place)
   refuseEmptyRange(quantifier, context);
   place.building.innerKeys.push(...keysOf(pattern, context));
   const { node, visible } = build(pattern.body, { ...place, repeated: place.repeated || max > 1 });
-  const bounds = [pattern.within, within].flatMap((expression) => (expression ? [constantDurationMs(expression, context)] : []));
+  const bounds = [pattern.within, within].flatMap((expression) => (expression ? [withinOf(expression, context)] : []));
   const withinMs = leastOf(bounds.filter((ms) => ms !== undefined));
   if (min === 1 && max === 1 && withinMs === null) return { node, visible };
   return { node: { kind: 'group', item: node, min, max, withinMs }, visible };
@@ -131,6 +170,14 @@ function buildNone({ items, within }: NoneElement, place: Place): Built {
     return length;
   });
   return { node: { kind: 'step', slot, ...(others.length > 0 ? { others } : {}) }, visible: place.visible };
+}
+
+/** The duration of a `within` in ms; undefined when it is none. Below 0 (E081) nothing could match. */
+export function withinOf(expression: Expression, context: CheckContext, rows?: () => NameScope): number | undefined {
+  const ms = constantDurationMs(expression, context, rows);
+  if (ms === undefined || ms >= 0) return ms;
+  context.report('E081', expression.span, '`within` must be at least 0s');
+  return 0;
 }
 
 /** The smallest of some bounds that must all hold; null when there is none. */
@@ -159,9 +206,8 @@ function buildStep(step: StepElement, place: Place): Built {
   const alias = isAnonymous(step, building) ? null : (step.alias?.text ?? null);
   reportSecondAlias(step, building);
   const own = alias === null ? null : { alias, slot, closure };
-  const known = new Set(visible.map((binding) => binding.alias));
-  const later = building.aliases.filter((each) => each !== alias && !known.has(each));
-  const where = lowerConditions(conditionsOf(step), { candidate: shape, own, earlier: visible, later }, { slot, context });
+  const names = { candidate: shape, own, earlier: visible, unbound: unboundAt(place, alias) };
+  const where = lowerConditions(conditionsOf(step), names, { slot, context });
   const unresolved = { name, from: { kind: 'event', type: name, types: [name] }, operators: [] } as const;
   const plan: StepPlan = {
     slot,
@@ -173,12 +219,12 @@ function buildStep(step: StepElement, place: Place): Built {
     max,
     closure,
     where,
-    withinMs: (step.within && constantDurationMs(step.within, context, () => rowScope(shape, alias === null ? [] : [alias]))) ?? null,
+    withinMs: (step.within && withinOf(step.within, context, () => rowScope(shape, alias === null ? [] : [alias]))) ?? null,
     taps: tapsOf(step, { shape, alias, visible, building }),
     origin: context.origin(step.span),
   };
   building.steps.push({ plan, node: step, shape, carries: input?.stage.carries ?? [], monotone });
-  const reads = alias === null || step.negated ? [] : [{ alias, slot, shape, closure }];
+  const reads = alias === null || step.negated ? [] : [{ alias, slot, shape, closure, once: isOnce(step) }];
   return { node: { kind: 'step', slot }, visible: [...visible, ...reads] };
 }
 
@@ -187,6 +233,11 @@ function bounds(step: StepElement, isMonotone: boolean, context: CheckContext): 
   refuseEmptyRange(step.quantifier, context);
   if (step.quantifier) return { min: step.quantifier.min, max: step.quantifier.max };
   return { min: 1, max: step.all || isMonotone ? Number.POSITIVE_INFINITY : 1 };
+}
+
+/** `{1}` is one event, and no closure. */
+export function isOnce({ quantifier }: StepElement): boolean {
+  return quantifier?.min === 1 && quantifier.max === 1;
 }
 
 function refuseEmptyRange(quantifier: StepElement['quantifier'], context: CheckContext): void {
@@ -303,6 +354,14 @@ export function firstStep(element: PatternElement): StepElement | undefined {
 }
 
 function aliasesOf(element: PatternElement): readonly string[] {
-  if (element.kind === 'StepElement') return element.alias && !element.negated ? [element.alias.text] : [];
-  return element.kind === 'GroupElement' ? aliasesOf(element.pattern.body) : element.items.flatMap(aliasesOf);
+  return stepsOf(element).flatMap(({ alias, negated }) => (alias && !negated ? [alias.text] : []));
+}
+
+function negatedAliasesOf(element: PatternElement): readonly string[] {
+  return stepsOf(element).flatMap(({ alias, negated }) => (alias && negated && alias.text !== '_' ? [alias.text] : []));
+}
+
+function stepsOf(element: PatternElement): readonly StepElement[] {
+  if (element.kind === 'StepElement') return [element];
+  return element.kind === 'GroupElement' ? stepsOf(element.pattern.body) : element.items.flatMap(stepsOf);
 }

@@ -2,7 +2,6 @@ import type { OperatorCall, Pattern, Span } from '../../../ast/nodes.ts';
 import { findOperator } from '../../../operators/table.ts';
 import type { CancelPlan, PatternPlan, PatternSourcePlan, StepPlan } from '../../../plan/plan.ts';
 import { lowerStepCondition } from '../../conditions.ts';
-import { constantDurationMs } from '../../constants.ts';
 import type { CheckContext } from '../../context.ts';
 import { lowerExpression } from '../../lower.ts';
 import type { AliasBinding, NameScope, RowShape } from '../../scope.ts';
@@ -17,7 +16,7 @@ import type { StreamDraft } from '../program-streams.ts';
 import { isSetting, readSettings, type StreamSettings } from '../settings.ts';
 import type { Stage } from '../stage.ts';
 import { stepPath } from '../stream-order.ts';
-import { type BuiltPattern, type BuiltStep, buildElements, firstStep, keysOf, leastOf } from './elements.ts';
+import { type BuiltPattern, type BuiltStep, buildElements, firstStep, isOnce, keysOf, leastOf, unreadOf, withinOf } from './elements.ts';
 import { type Policies, readPolicies } from './policies.ts';
 import { endsInClosure, everyGapIsBounded, hasClosure, lastSlots, trailingAbsences, trailingOptional } from './tree.ts';
 
@@ -107,7 +106,7 @@ function refuseLeadingNot({ pattern: { body }, context }: PatternUse): void {
 }
 
 function patternWithin({ pattern, context }: PatternUse, { withins }: Policies, rows: () => NameScope): number | null {
-  const own = pattern.within ? constantDurationMs(pattern.within, context, rows) : undefined;
+  const own = pattern.within ? withinOf(pattern.within, context, rows) : undefined;
   return leastOf(own === undefined ? withins : [own, ...withins]);
 }
 
@@ -298,6 +297,7 @@ interface Cancel {
 /** `.not(X where e)`: e reads X bare and every alias of the pattern. */
 function lowerCancels(calls: readonly BoundCall[], built: BuiltPattern, draft: StreamDraft): readonly Cancel[] {
   const earlier = bindingsOf(built);
+  const unbound = unreadOf(built.negated);
   return calls.flatMap((call) => {
     const argument = call.descriptor.name === 'not' ? call.given.get('step') : undefined;
     if (!argument) return [];
@@ -310,25 +310,26 @@ function lowerCancels(calls: readonly BoundCall[], built: BuiltPattern, draft: S
     if (input?.stage.rows.kind !== 'plain') return [];
     const { shape } = input.stage.rows;
     const conditions = argument.value.kind === 'StepArgument' ? [argument.value.where] : [];
-    const where = lowerStepCondition(conditions, { candidate: shape, own: null, earlier, later: [] }, call.context);
+    const where = lowerStepCondition(conditions, { candidate: shape, own: null, earlier, unbound }, call.context);
     return [{ plan: { input: input.plan, where }, shape }];
   });
 }
 
 function bindingsOf({ steps }: BuiltPattern): readonly AliasBinding[] {
-  return steps.flatMap(({ plan: { alias, slot, closure, negated }, shape }) =>
-    alias === null || negated ? [] : [{ alias, slot, shape, closure }],
+  return steps.flatMap(({ plan: { alias, slot, closure, negated }, node, shape }) =>
+    alias === null || negated ? [] : [{ alias, slot, shape, closure, once: isOnce(node) }],
   );
 }
 
 function matchStage(
   bindings: readonly AliasBinding[],
-  { steps, root }: BuiltPattern,
+  { steps, root, negated }: BuiltPattern,
   plan: { readonly steps: readonly StepPlan[] },
 ): Stage {
   const last = lastSlots(root, plan.steps).flatMap((slot) => steps[slot]?.shape ?? []);
   const own = { ...matchShape(bindings, []), description: 'the match' };
-  return { rows: { kind: 'match', bindings, shape: matchShape(bindings, last), own }, window: 'none', aggregated: false, carries: [] };
+  const rows = { kind: 'match', bindings, shape: matchShape(bindings, last), own, unbound: unreadOf(negated) } as const;
+  return { rows, window: 'none', aggregated: false, carries: [] };
 }
 
 /** Every step's events must have the keys; they are read on the candidate. */

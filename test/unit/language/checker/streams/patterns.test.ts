@@ -93,6 +93,34 @@ describe('the steps of a pattern', () => {
         = {a_k: int, a_v: float, a_user: str, match_duration_ms: int}"
     `);
   });
+  test.each([
+    ['A -> B within -1s', 0],
+    ['(A -> B within -5s)', 0],
+    ['A -> (B -> C within -5s) -> A within 1m', 0],
+    ['A -> (B -> C){2} within -5s', 0],
+    ['sequence(a: A, b: B within -5s) within 1m', 0],
+    ['A -> NOT B within -5s', 0],
+    ['A -> NOT B within 0s - 5s -> C within 1m', 0],
+    ['A -> B within BEFORE -> C within 1m', 1],
+  ])('bound nothing by a time below 0: %s', (source, lines) => {
+    const errors = told(`${source} .emit()${lines > 0 ? '\nconst BEFORE = 0s - 5s' : ''}`).split('\n');
+    expect(errors.map((error) => error.replace(/^\S+ /, ''))).toEqual(['E081 `within` must be at least 0s']);
+  });
+  test('may bound a gap by 0s, and say of a time that is null that it is', () => {
+    expect(told('A -> B within 0s -> C within 1m .emit()')).not.toContain('E081');
+    expect(told('A -> B within 5s/0 -> C within 1m .emit()')).toContain('E061 a duration is needed here, not null');
+  });
+  test('are one event with `{1}`, of which no aggregate is read', () => {
+    const once = '`a` is one event, as a step with `{1}` is: read `a.f`, or write `{1,}` for a closure';
+    const refused = (name: string): string => `E073 the aggregate \`${name}\` cannot stand here (${once})`;
+    expect(told('A{1} as a -> B where k > count(a) within 1m .emit(n: collect(a.k))').replace(/\d+:\d+ /g, '')).toBe(
+      `${refused('count')}\n${refused('collect')}`,
+    );
+    expect(told('A{1} as a -> B within 1m .emit(k: a.k)')).not.toContain('E0');
+    expect(told('A as a -> B within 1m .emit(n: count(a))')).toContain(
+      '(aggregates stand in `.aggregate(n: ..)`, or read a closure: `sum(b.f)`)',
+    );
+  });
   test('may be absences', () => {
     expect(plan('A as a -> NOT B where k == a.k within 5m')).toMatchInlineSnapshot(`
       "S
@@ -148,8 +176,8 @@ describe('the steps of a pattern', () => {
       `"13:13 E000 a pattern cannot begin with \`NOT\` (put a step before it: \`A -> NOT B within 5m\`)"`,
     );
     expect(told('A -> NOT B as b -> C where k == b.k within 1m .emit(x: b.k)')).toMatchInlineSnapshot(`
-      "13:44 E035 unknown alias \`b\` (fields are read without a name before them here, or give the source one: \`X as x\`)
-      13:67 E035 unknown alias \`b\` (fields are read without a name before them here, or give the source one: \`X as x\`)"
+      "13:44 E035 unknown alias \`b\` (\`b\` names a \`NOT\`: there is no event of it)
+      13:67 E035 unknown alias \`b\` (\`b\` names a \`NOT\`: there is no event of it)"
     `);
   });
   test('print, log and count the event that they take', () => {
@@ -250,12 +278,33 @@ describe('AND, OR, groups and calls', () => {
         = {k: int}"
     `);
   });
+  test('an alias that cannot be read is no field of an event that is not declared', () => {
+    const errors = (source: string): string =>
+      told(source)
+        .split('\n')
+        .filter((line) => !/ W\d/.test(line))
+        .join('\n');
+    expect(errors('AND(U as a, V where v >= a.v as b) within 1m')).toBe(
+      '13:37 E035 unknown alias `a` (branches complete in any order: compare in `.where` behind the pattern)',
+    );
+    expect(errors('U as a -> V where v == c.v and c != 1 as b -> W as c .within(1m)')).toBe(
+      '13:35 E035 unknown alias `c` (`c` belongs to a later step, which has not happened yet)',
+    );
+    expect(errors('U as a -> NOT V as n -> W where v == n.v as c .within(1m).not(U where v == n.v).emit(n: n.v)')).toBe(
+      [
+        '13:49 E035 unknown alias `n` (`n` names a `NOT`: there is no event of it)',
+        '13:87 E035 unknown alias `n` (`n` names a `NOT`: there is no event of it)',
+        '13:100 E035 unknown alias `n` (`n` names a `NOT`: there is no event of it)',
+      ].join('\n'),
+    );
+    expect(errors('U as a -> V where c == 1 as b -> W as c .within(1m)')).toBe('');
+  });
   test('branches do not read each other', () => {
     expect(told('AND(A as a, B where k == a.k as b) within 1m')).toMatchInlineSnapshot(
-      `"13:37 E035 unknown alias \`a\` (\`a\` belongs to a later step, which has not happened yet)"`,
+      `"13:37 E035 unknown alias \`a\` (branches complete in any order: compare in \`.where\` behind the pattern)"`,
     );
     expect(told('A as x -> OR(A as a, B where k == a.k and v > x.v as b) -> C where w > b.v within 1m')).toMatchInlineSnapshot(
-      `"13:46 E035 unknown alias \`a\` (\`a\` belongs to a later step, which has not happened yet)"`,
+      `"13:46 E035 unknown alias \`a\` (of the branches of \`OR\` a match has one: none reads another)"`,
     );
   });
 });
