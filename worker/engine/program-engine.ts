@@ -34,6 +34,7 @@ import { LATEST_STATE_FORMAT } from './state/format.ts';
 import { inFormat } from './streams/earlier-forms.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
+import { ResultLags } from './streams/result-lags.ts';
 import { Routes } from './streams/routes.ts';
 import { SameStreams } from './streams/same-streams.ts';
 import { encodedLater, loadEngine, type SavedProgram, type SavedStream, savedProgram } from './streams/saved-engine.ts';
@@ -212,6 +213,7 @@ export class ProgramEngine implements Engine {
       backend: this.#backend,
       time: this.#time,
       queue: this.#queue,
+      lags: new ResultLags(plan),
       conditions: new ConditionReaders(plan, () => this.#backend.saveGlobals()),
       ...explained,
       effects: this.#effects,

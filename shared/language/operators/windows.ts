@@ -11,7 +11,8 @@ export const windowOperators: readonly OperatorDescriptor[] = [
     summary: 'Keeps the state of everything in this stream apart for each key',
     description:
       'Windows, aggregates, patterns, limits and suppression then work on each key alone. Any expressions, several allowed. The keys stay ' +
-      'readable behind `.aggregate` under their own names. Its position in the chain changes nothing (W002 when it stands late).',
+      'readable behind `.aggregate` under their own names. Its position in the chain changes nothing (W002 when it stands late). ' +
+      'For `expire` an event that lies behind the watermark counts as of the watermark: a key that lags and goes on having events is kept.',
     example: {
       program:
         'event Sale:\n    shop: str\n    amount: float\n\nstream PerShop = Sale\n    .partition_by(shop)\n    .window(2)\n    .aggregate(total: sum(amount))\n    .emit(shop, total)\n',

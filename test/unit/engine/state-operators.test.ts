@@ -121,6 +121,27 @@ describe('throttle', () => {
     expect(kept()).toEqual(['new']);
   });
 
+  it('remembers what rows that are still in order may lie behind', () => {
+    const time = { ...stream('S', []).time, outOfOrderMs: 10 };
+    const run = runOf([operator({ kind: 'throttle', count: 2, perMs: 30 }), emit('S')], { time });
+    for (const at of [10, 12, 45, 36, 43]) run.push('X', at);
+    expect(times(run.outputs)).toEqual([10, 12, 45, 43]);
+  });
+
+  it('forgets a partition that lags when time has passed from where it stood as the last row passed', () => {
+    const run = runOf([operator({ kind: 'throttle', count: 1, perMs: 10 }), emit('S')], byKey);
+    const isKept = (): boolean => JSON.stringify(run.engine.snapshot()).includes('lags');
+    for (const [time, k] of [
+      [60, 'ahead'],
+      [20, 'lags'],
+      [70, 'ahead'],
+    ] as const)
+      run.push('X', time, { k });
+    expect(isKept()).toBe(true);
+    run.push('X', 71, { k: 'ahead' });
+    expect(isKept()).toBe(false);
+  });
+
   it('goes on alike after a restore, also with rows out of order', () => {
     const displaced = [0, 6, 3, 9, 2, 14, 11, 17, 13, 25, 21, 19, 40, 33];
     const started = () =>

@@ -84,6 +84,11 @@ export class JoinKernel implements Source, Kernel {
   readonly #residual: ((scope: Scope) => boolean) | null;
   readonly #sides: readonly Chain[];
   readonly #keepsMs: number;
+  /** How far behind the watermark a row is not late yet; null = there is no such thing. */
+  readonly #latenessMs: number | null;
+  /** Of the last row that was late, and the side that it came to. */
+  #lateOrder = -1;
+  #lateSide = -1;
   #linked: readonly LinkedSide[] = [];
 
   /** `form`: of the rows that generated code joins; null = there is none. */
@@ -99,6 +104,8 @@ export class JoinKernel implements Source, Kernel {
     this.#keys = plan.sides.map(({ keys }, side) => keys.map((key, part) => keyPart(plan, side, part, environment.evaluator(key))));
     this.#residual = plan.residual && prepareCondition(plan.residual, environment);
     this.#keepsMs = plan.withinMs === null ? Infinity : plan.withinMs + environment.stream.time.allowedLatenessMs;
+    const { outOfOrderMs, allowedLatenessMs } = environment.stream.time;
+    this.#latenessMs = plan.withinMs === null || outOfOrderMs > 0 ? null : allowedLatenessMs;
     this.waiting = new WaitingRows({
       sides: plan.sides.length,
       newest: newestOf(plan),
@@ -151,8 +158,33 @@ export class JoinKernel implements Source, Kernel {
 
   #arrive(key: JoinKey, side: number, row: Row): void {
     const columns = this.#columnsOf(side, row);
-    if (columns === null || key.isOdd) this.meetRows(key, side, this.#waitingOf(side, row));
-    else (this.#linked[side] as LinkedSide).arrive(row.time, row.order, ...this.#marksOf(side, row), key.raw satisfies RawKey, ...columns);
+    if (columns === null || key.isOdd) {
+      if (this.isLate(row.time)) this.#late(side, row);
+      this.meetRows(key, side, this.#waitingOf(side, row));
+    } else
+      (this.#linked[side] as LinkedSide).arrive(row.time, row.order, ...this.#marksOf(side, row), key.raw satisfies RawKey, ...columns);
+  }
+
+  /**
+   * Whether rows that one of this time could have met wait no longer. Rows in order cost one comparison; with `out_of_order` they come in
+   * order of time here, and what is late has been left out before.
+   */
+  isLate(time: number): boolean {
+    if (!this.#environment.mayHavePassed(time) || this.#seenAt !== null || this.#latenessMs === null) return false;
+    return plus(time, this.#latenessMs) < this.#environment.watermark();
+  }
+
+  /** Counts a row that is late. */
+  late(side: number, waiting: Waiting): void {
+    this.#late(side, this.#rowOf(side, waiting));
+  }
+
+  /** One event may come to several sides, to one after the other. */
+  #late(side: number, row: Row): void {
+    const isCounted = row.order === this.#lateOrder && side > this.#lateSide;
+    this.#lateOrder = row.order;
+    this.#lateSide = side;
+    if (!isCounted) this.#environment.late(row);
   }
 
   /** A row arrives at a key where not all have the form of their side, or itself has not: all that meet are joined as rows. */

@@ -3,12 +3,12 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { DedupePlan, DistinctPlan } from '../../../shared/language/plan/plan.ts';
 import { stateOf } from '../state/codec.ts';
 import { savedExpiry } from '../state/expiry.ts';
-import { resultLagMs } from '../time/result-lag.ts';
 import { BasicOperator } from './basic-operator.ts';
-import type { Next, OperatorEnvironment, WindowFrame } from './operator.ts';
+import type { Next, WindowFrame } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import { RecentKeys, savedKeys } from './recent-keys.ts';
 import { type Evaluate, type Row, reusableScope } from './row.ts';
+import type { StreamEnvironment } from './stream-environment.ts';
 
 const savedState = stateOf({ name: 'distinct', version: 1, members: { keys: savedKeys, expiry: savedExpiry } });
 
@@ -17,19 +17,19 @@ const savedState = stateOf({ name: 'distinct', version: 1, members: { keys: save
  * `d` or more after the last that passed. Inside a window it starts afresh with each window.
  */
 export class Distinct extends BasicOperator {
-  readonly #environment: OperatorEnvironment;
+  readonly #environment: StreamEnvironment;
   readonly #key: Evaluate | null;
   readonly #scopeOf = reusableScope();
   readonly #isPerWindow: boolean;
   readonly #keys: RecentKeys;
   readonly #expiry: PartitionExpiry;
 
-  constructor(plan: DistinctPlan | DedupePlan, next: Next, environment: OperatorEnvironment) {
+  constructor(plan: DistinctPlan | DedupePlan, next: Next, environment: StreamEnvironment) {
     super(next);
     this.#environment = environment;
     this.#key = plan.key && environment.evaluator(plan.key);
     this.#isPerWindow = plan.kind === 'distinct' && plan.extent === 'window';
-    this.#keys = new RecentKeys(plan.withinMs ?? Infinity, resultLagMs(environment.stream));
+    this.#keys = new RecentKeys(plan.withinMs ?? Infinity, environment.lagMs(plan), environment);
     this.#expiry = new PartitionExpiry(environment, (partition) => this.#keys.drop(partition));
   }
 

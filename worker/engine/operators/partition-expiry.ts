@@ -11,7 +11,7 @@ export class PartitionExpiry {
   /** `drop` forgets what is kept of a key. */
   constructor(environment: OperatorEnvironment, drop: (key: string) => void) {
     this.#environment = environment;
-    this.#expiry = new Expiry(environment.stream.partition.expireMs);
+    this.#expiry = new Expiry(environment.stream.partition.expireMs, environment);
     this.#drop = drop;
   }
 

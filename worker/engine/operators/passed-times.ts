@@ -10,15 +10,21 @@ export class PassedTimes {
   #arrived = 0;
   /** Those before it are dropped. */
   #head = 0;
+  #seen = -Infinity;
 
-  /** `times`: in order of arrival. */
-  constructor(partition: string, times: readonly number[] = []) {
+  /** `times`: in order of arrival. `seen`: the time at which the newest was seen. */
+  constructor(partition: string, times: readonly number[] = [], seen = -Infinity) {
     this.partition = partition;
-    for (const time of times) this.add(time);
+    for (const time of times) this.add(time, seen);
   }
 
   get latest(): number {
     return this.#times.at(-1) ?? -Infinity;
+  }
+
+  /** The latest at which one of them was seen: its own time, or the watermark that it lay behind. */
+  get seen(): number {
+    return Math.max(this.#seen, this.latest);
   }
 
   /** Whether `count` of them lie less than `perMs` before the time, or behind it. */
@@ -41,7 +47,8 @@ export class PassedTimes {
     this.#head = 0;
   }
 
-  add(time: number): void {
+  add(time: number, seen = time): void {
+    if (seen > this.#seen) this.#seen = seen;
     const arrival = this.#arrived++;
     if (time >= this.latest) {
       this.#times.push(time);

@@ -1,37 +1,43 @@
-import { list, mapOf, number, record, type Saved, text } from '../state/codec.ts';
+import { list, mapOf, number, orAbsent, record, type Saved, text } from '../state/codec.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
+import { seenTime, type Watermarked } from '../time/seen-time.ts';
 
-/** By partition: the time of the last row that passed under each key. */
-export const savedKeys = list(record({ partition: text, keys: mapOf(number) }));
+/** By partition: the time of the last row that passed under each key; and when it was seen, where that was later. */
+export const savedKeys = list(record({ partition: text, keys: mapOf(number), seen: orAbsent(mapOf(number)) }));
 
 interface Passed {
   readonly partition: string;
   readonly key: string;
   readonly time: number;
+  /** The watermark that it lay behind when it passed; null = it did not. */
+  readonly seen: number | null;
 }
 
 /**
  * Keys, by partition, with the time of the last row that passed under them: the next passes `withinMs` after it or later.
- * A key is forgotten when the watermark says that every row in order would pass anyway, so forgetting shows only in rows
- * that come that late.
+ * A key is forgotten when the watermark says that every row in order would pass anyway, also of a source that lags as it
+ * did when the last one passed. So forgetting shows only in rows that come later still.
  */
 export class RecentKeys {
   readonly #withinMs: number;
   readonly #slackMs: number;
+  readonly #environment: Watermarked;
   readonly #partitions = new Map<string, Map<string, number>>();
   readonly #ends = new DeadlineQueue<Passed>();
 
   /** `withinMs` Infinity: nothing is forgotten. `slackMs`: how far rows in order may lie behind the watermark. */
-  constructor(withinMs: number, slackMs: number) {
+  constructor(withinMs: number, slackMs: number, environment: Watermarked) {
     this.#withinMs = withinMs;
     this.#slackMs = slackMs;
+    this.#environment = environment;
   }
 
   /** Whether a row may pass at this time; then it counts as passed. */
   pass(partition: string, key: string, time: number): boolean {
     const last = this.#partitions.get(partition)?.get(key);
     if (last !== undefined && time - last < this.#withinMs) return false;
-    this.#set({ partition, key, time: Math.max(last ?? time, time) });
+    const seen = this.#withinMs === Infinity ? time : seenTime(time, this.#environment);
+    this.#set({ partition, key, time, seen: seen === time ? null : seen });
     return true;
   }
 
@@ -42,7 +48,7 @@ export class RecentKeys {
       this.#partitions.set(passed.partition, keys);
     }
     keys.set(passed.key, passed.time);
-    if (this.#withinMs !== Infinity) this.#ends.push(passed.time + this.#withinMs + this.#slackMs, 0, passed);
+    if (this.#withinMs !== Infinity) this.#ends.push((passed.seen ?? passed.time) + this.#withinMs + this.#slackMs, 0, passed);
   }
 
   deadline(): number {
@@ -70,10 +76,33 @@ export class RecentKeys {
   }
 
   save(): Saved<typeof savedKeys> {
-    return Array.from(this.#partitions, ([partition, keys]) => ({ partition, keys }));
+    const later = new Map<string, Map<string, number>>();
+    for (const { partition, key, time, seen } of this.#ends.items()) {
+      if (seen === null || this.#partitions.get(partition)?.get(key) !== time) continue;
+      const keys = later.get(partition);
+      if (keys === undefined) later.set(partition, new Map([[key, seen]]));
+      else keys.set(key, seen);
+    }
+    return Array.from(this.#partitions, ([partition, keys]) => ({ partition, keys, seen: inOrderOf(keys, later.get(partition)) }));
   }
 
   load(saved: Saved<typeof savedKeys>): void {
-    for (const { partition, keys } of saved) for (const [key, time] of keys) this.#set({ partition, key, time });
+    for (const { partition, keys, seen } of saved) {
+      for (const [key, time] of keys) this.#set({ partition, key, time, seen: seen?.get(key) ?? null });
+    }
   }
+}
+
+/** Those of some keys, in the order of all: what is saved does not depend on the order in which they end. */
+function inOrderOf(
+  all: ReadonlyMap<string, number>,
+  some: ReadonlyMap<string, number> | undefined,
+): ReadonlyMap<string, number> | undefined {
+  if (some === undefined) return undefined;
+  return new Map(
+    Array.from(all.keys()).flatMap((key) => {
+      const seen = some.get(key);
+      return seen === undefined ? [] : [[key, seen] as const];
+    }),
+  );
 }

@@ -32,6 +32,8 @@ export interface StreamEnvironment extends OperatorEnvironment {
   invoke(plan: ProcessPlan, args: readonly Value[], row: Row, emit: EmitFunction): void;
   /** The declared type of output events of this type, if it is declared. */
   outputType(type: string): RecordType | null;
+  /** How far (ms) behind the watermark the rows may lie that come to this operator though the input is in order. */
+  lagMs(operator: OperatorPlan): number;
   /** A hold on the time of the streams that follow; the chain sees to the operators behind the one that has it. */
   hold(): WatermarkHold;
   holdWatermark(hold: WatermarkHold, time: number): void;

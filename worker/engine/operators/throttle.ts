@@ -1,35 +1,37 @@
 import type { Value } from '../../../shared/events/value.ts';
 import type { ThrottlePlan } from '../../../shared/language/plan/plan.ts';
-import { list, number, record, stateOf, text } from '../state/codec.ts';
+import { list, number, orAbsent, record, stateOf, text } from '../state/codec.ts';
 import { savedExpiry } from '../state/expiry.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
-import { resultLagMs } from '../time/result-lag.ts';
+import { seenTime } from '../time/seen-time.ts';
 import { BasicOperator } from './basic-operator.ts';
-import type { Next, OperatorEnvironment } from './operator.ts';
+import type { Next } from './operator.ts';
 import { PartitionExpiry } from './partition-expiry.ts';
 import { PassedTimes } from './passed-times.ts';
 import type { Row } from './row.ts';
+import type { StreamEnvironment } from './stream-environment.ts';
 
-const savedState = stateOf({
-  name: 'throttle',
-  version: 1,
-  members: { passed: list(record({ partition: text, times: list(number) })), expiry: savedExpiry },
-});
+/** `seen`: where the watermark lay past the newest of the times when they passed, the highest that it was. */
+const savedTimes = record({ partition: text, times: list(number), seen: orAbsent(number) });
+
+const savedState = stateOf({ name: 'throttle', version: 1, members: { passed: list(savedTimes), expiry: savedExpiry } });
 
 /** `.throttle(n, per: d)`: of each partition at most n rows within any d of event time; one exactly d later passes. */
 export class Throttle extends BasicOperator {
   readonly #plan: ThrottlePlan;
-  readonly #environment: OperatorEnvironment;
+  readonly #environment: StreamEnvironment;
   /** By partition. */
   readonly #passed = new Map<string, PassedTimes>();
   /** Every partition once, at or before the watermark at which it is forgotten. */
   readonly #ends = new DeadlineQueue<PassedTimes>();
   readonly #expiry: PartitionExpiry;
+  readonly #lagMs: number;
 
-  constructor(plan: ThrottlePlan, next: Next, environment: OperatorEnvironment) {
+  constructor(plan: ThrottlePlan, next: Next, environment: StreamEnvironment) {
     super(next);
     this.#plan = plan;
     this.#environment = environment;
+    this.#lagMs = environment.lagMs(plan);
     this.#expiry = new PartitionExpiry(environment, (partition) => this.#passed.delete(partition));
   }
 
@@ -41,10 +43,12 @@ export class Throttle extends BasicOperator {
       this.#environment.suppressed();
       return;
     }
-    if (times === undefined) this.#keep(new PassedTimes(partition, [row.time]));
+    const seen = seenTime(row.time, this.#environment);
+    if (times === undefined) this.#keep(new PassedTimes(partition, [row.time], seen));
     else {
-      times.dropBefore(row.time, perMs);
-      times.add(row.time);
+      // Rows that are still in order may lie as far behind this one.
+      times.dropBefore(Math.min(row.time, this.#environment.watermark() - this.#lagMs), perMs);
+      times.add(row.time, seen);
     }
     this.next.process(row);
   }
@@ -55,8 +59,8 @@ export class Throttle extends BasicOperator {
   }
 
   /** Watermark at which none of these can hold a row back that is in order. */
-  #endOf({ latest }: PassedTimes): number {
-    return latest + this.#plan.perMs + resultLagMs(this.#environment.stream);
+  #endOf({ seen }: PassedTimes): number {
+    return seen + this.#plan.perMs + this.#lagMs;
   }
 
   override deadline(): number {
@@ -78,13 +82,16 @@ export class Throttle extends BasicOperator {
   }
 
   override save(): Value {
-    const passed = Array.from(this.#passed.values(), (times) => ({ partition: times.partition, times: times.save() }));
+    const passed = Array.from(this.#passed.values(), (times) => {
+      const { partition, seen, latest } = times;
+      return { partition, times: times.save(), seen: seen > latest ? seen : undefined };
+    });
     return savedState.save({ passed, expiry: this.#expiry.save() });
   }
 
   override load(saved: Value): void {
     const { passed, expiry } = savedState.load(saved);
-    for (const { partition, times } of passed) this.#keep(new PassedTimes(partition, times));
+    for (const { partition, times, seen } of passed) this.#keep(new PassedTimes(partition, times, seen));
     this.#expiry.load(expiry);
   }
 }

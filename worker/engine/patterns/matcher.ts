@@ -104,7 +104,7 @@ export class PatternMatcher {
     });
     this.#lateness = new Lateness(plan, this.#space.initial, environment);
     this.#savedState = patternState(this.#space);
-    this.#expiry = new Expiry(environment.stream.partition.expireMs);
+    this.#expiry = new Expiry(environment.stream.partition.expireMs, environment.stream.time.outOfOrderMs > 0 ? null : environment);
   }
 
   /** Rows received. */

@@ -183,6 +183,10 @@ export class OperatorContext implements StreamEnvironment {
     return resultType.kind === 'record' ? resultType : this.#stream.program.declared(type);
   }
 
+  lagMs(operator: OperatorPlan): number {
+    return this.#stream.program.lags.before(this.#stream.plan, operator);
+  }
+
   hold(): WatermarkHold {
     const hold = new WatermarkHold();
     this.#stream.clock.add(hold);

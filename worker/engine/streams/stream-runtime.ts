@@ -22,6 +22,7 @@ import { ExplainRecorder } from '../trace/explain-recorder.ts';
 import { LabelSets } from './label-sets.ts';
 import { PartitionKey } from './partition-key.ts';
 import type { ResultQueue, Route } from './queue.ts';
+import type { ResultLags } from './result-lags.ts';
 
 /** What all streams of a running program share. */
 export interface ProgramRuntime {
@@ -29,6 +30,7 @@ export interface ProgramRuntime {
   readonly backend: ExpressionBackend;
   readonly time: ProgramTime;
   readonly queue: ResultQueue;
+  readonly lags: ResultLags;
   /** What explanations evaluate conditions with. */
   readonly conditions: ConditionReaders;
   /** Streams remember what came last, to explain themselves. */

@@ -42,8 +42,8 @@ export class ProgramTime {
   /** `order`: stream indexes upstream first. */
   constructor(plan: Plan, order: readonly number[]) {
     this.#plan = plan;
-    this.#sources = new SourceClocks(plan);
     this.#types = [...readTypesOf(plan)];
+    this.#sources = new SourceClocks(plan, this.#types.length === 0);
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
       this.#streams[index] = this.#clockOf(stream);
@@ -120,7 +120,7 @@ export class ProgramTime {
   }
 
   tick(time: number, source?: string): void {
-    this.#sources.tick(time, source, source === undefined && this.#types.length === 0, ++this.stepNumber);
+    this.#sources.tick(time, source, ++this.stepNumber);
   }
 
   /** See `Engine.passSilence`. */

@@ -1,14 +1,6 @@
 import type { OperatorPlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 
 /**
- * How far behind the watermark (ms) a row may lie that is not displaced: a window's result has the time `end - 1ms` and
- * comes when the watermark has reached `end` and the allowed lateness.
- */
-export function resultLagMs(stream: StreamPlan): number {
-  return 1 + stream.time.allowedLatenessMs;
-}
-
-/**
  * How far behind its own watermark (ms) a stream's results may still come, so that its followers wait for them. A session
  * ends only when the watermark lies past its end, and its result has the time `end - 1ms`: without the wait a window that
  * ends where the session does would close before it.

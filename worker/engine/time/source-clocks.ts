@@ -2,12 +2,14 @@ import type { Fields, InputEvent } from '../../../shared/events/event.ts';
 import { readEventTime } from '../../../shared/events/event-time.ts';
 import type { Plan, SourceBinding } from '../../../shared/language/plan/plan.ts';
 import type { HeardSource } from '../engine.ts';
-import { flag, mapOf, record, type Saved } from '../state/codec.ts';
+import { flag, mapOf, orAbsent, record, type Saved } from '../state/codec.ts';
 import { sourcesOfTypes } from './bound-types.ts';
 import { Clock, savedClock } from './clock.ts';
 
-/** By the id of each binding. */
-export const savedSources = mapOf(record({ followsArrival: flag, clock: savedClock, fieldClocks: mapOf(savedClock) }));
+/** By the id of each binding. `hasOwnTimes`: the default input of a program that reads no event has had one with a time of its own. */
+export const savedSources = mapOf(
+  record({ followsArrival: flag, clock: savedClock, fieldClocks: mapOf(savedClock), hasOwnTimes: orAbsent(flag) }),
+);
 
 interface FieldClock {
   /** Under which its silence is told. */
@@ -22,7 +24,7 @@ interface Source {
   readonly fieldClocks: Map<string, FieldClock>;
   /** Clocks of streams that take the time from a field of what another stream made of this source: ticks move them too. */
   readonly derivedClocks: Set<Clock>;
-  /** The newest event came without a time of its own. */
+  /** The newest event came without a time of its own; or none has come, and none is read. */
   followsArrival: boolean;
 }
 
@@ -58,13 +60,17 @@ export class SourceClocks {
   /** See `Engine.takeHeard`: by id, the partitions of the events. */
   readonly #heard = new Map<string, Set<string | null>>();
 
-  constructor(plan: Plan) {
-    this.#sources = plan.sources.map((binding) => ({
+  readonly #isDefaultIdle: boolean;
+
+  /** `isDefaultIdle`: no event is read, so the default input follows the wall clock until an event says a time to it. */
+  constructor(plan: Plan, isDefaultIdle: boolean) {
+    this.#isDefaultIdle = isDefaultIdle;
+    this.#sources = plan.sources.map((binding, at) => ({
       binding,
       clock: new Clock(),
       fieldClocks: new Map(),
       derivedClocks: new Set(),
-      followsArrival: false,
+      followsArrival: isDefaultIdle && at === 0,
     }));
     this.#byId = new Map(this.#sources.slice(1).map((source) => [source.binding.id, source]));
     this.#sourcesOf = this.#sourcesOfTypes(plan);
@@ -176,10 +182,9 @@ export class SourceClocks {
   }
 
   /** A tick of the host. Without a source it is for those whose newest event has arrival time. */
-  tick(time: number, id: string | undefined, isDefaultIdle: boolean, step: number): void {
+  tick(time: number, id: string | undefined, step: number): void {
     if (id === undefined) {
       for (const source of this.#sources) if (source.followsArrival) source.clock.moveAll(time, step);
-      if (isDefaultIdle) this.default().moveAll(time, step);
       return;
     }
     const source = id === this.#sources[0]?.binding.id ? this.#sources[0] : this.#byId.get(id);
@@ -247,7 +252,8 @@ export class SourceClocks {
   save(): Saved<typeof savedSources> {
     const saved = this.#sources.map(({ binding, followsArrival, clock, fieldClocks }) => {
       const fields = new Map(Array.from(fieldClocks, ([field, one]) => [field, one.clock.save()]));
-      return [binding.id, { followsArrival, clock: clock.save(), fieldClocks: fields }] as const;
+      const hasOwnTimes = (this.#isDefaultIdle && binding === this.#sources[0]?.binding && !followsArrival) || undefined;
+      return [binding.id, { followsArrival, clock: clock.save(), fieldClocks: fields, hasOwnTimes }] as const;
     });
     return new Map(saved);
   }
@@ -256,7 +262,8 @@ export class SourceClocks {
     for (const source of this.#sources) {
       const own = saved.get(source.binding.id);
       if (own === undefined) continue;
-      source.followsArrival = own.followsArrival;
+      const mayBeIdle = this.#isDefaultIdle && source === this.#sources[0];
+      source.followsArrival = own.followsArrival || (mayBeIdle && own.hasOwnTimes !== true);
       source.clock.load(own.clock);
       for (const [field, clock] of own.fieldClocks) source.fieldClocks.get(field)?.clock.load(clock);
     }

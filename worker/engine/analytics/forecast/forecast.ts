@@ -79,7 +79,7 @@ export class Forecast extends BasicOperator implements PatternObserver {
     this.#plan = plan;
     this.#environment = environment;
     this.#tree = new SuffixTree(plan.maxDepth);
-    this.#expiry = new Expiry(environment.stream.partition.expireMs);
+    this.#expiry = new Expiry(environment.stream.partition.expireMs, environment.stream.time.outOfOrderMs > 0 ? null : environment);
     environment.observePattern(this);
     const { source } = environment.stream;
     if (source.kind === 'pattern') this.#symbols = new Symbols(source.pattern);

@@ -28,6 +28,8 @@ export const joinProperties: readonly string[] = [
   'hold',
   'meets',
   'meetRows',
+  'isLate',
+  'late',
   'waitAlone',
   'endIfOver',
   'recycled',

@@ -199,11 +199,17 @@ function printArrive(hold: Hold & { readonly raw: string }, place: JoinPlace, bo
   const meeting = printPartners({ slot, key, held, place });
   return [
     `const ${key}=${waiting}.keys.at(${raw});`,
+    mayBeLate(place) ? `if(${kernel}.isLate(${place.sides[slot]?.arrivingTime}))${kernel}.late(${slot},${made});` : '',
     `if(${key}.rows>0){${kernel}.meetRows(${key},${slot},${made});${fusion.node}.schedule();return;}`,
     plan.join === 'inner' ? '' : `const ${held}=${made};`,
     conditions === '' ? meeting : `if(${conditions}){${meeting}}`,
     printHold(hold),
   ].join('');
+}
+
+/** Rows of any two times meet in a join without a window, and with `out_of_order` rows come in order of time. */
+function mayBeLate({ plan, fusion }: JoinPlace): boolean {
+  return plan.withinMs !== null && fusion.plan.time.outOfOrderMs === 0;
 }
 
 /** The function for a row of an outer side that has no key. */

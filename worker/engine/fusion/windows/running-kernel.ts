@@ -38,6 +38,10 @@ export class RunningKernel extends WindowKernel<Accumulators, RunningRows> {
     this.#isHeld = this.whole?.contents.followsTime === true && environment.stream.time.outOfOrderMs > 0;
   }
 
+  protected override get isSeenInOrder(): boolean {
+    return this.#isHeld;
+  }
+
   override process(row: Row): void {
     if (!this.#isHeld) super.process(row);
     else if (row.time < this.environment.watermark()) this.late(row);

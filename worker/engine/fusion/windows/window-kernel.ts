@@ -6,6 +6,7 @@ import type { Row } from '../../operators/row.ts';
 import { saveRow } from '../../state/saved-row.ts';
 import { DeadlineQueue } from '../../time/deadline-queue.ts';
 import { justAfter, plus } from '../../time/instants.ts';
+import { seenTime } from '../../time/seen-time.ts';
 import type { Kernel } from '../fused-runtime.ts';
 import type { WindowStore } from './call-forms.ts';
 import type { Intake } from './intake.ts';
@@ -137,6 +138,15 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
 
   /** Where keys expire: an event of the key at this time. What the key holds may have ended before it. */
   touch(slot: number, time: number): void {
+    this.#touchAt(slot, this.isSeenInOrder ? time : seenTime(time, this.environment));
+  }
+
+  /** Rows are seen when time has come to them, and no further. */
+  protected get isSeenInOrder(): boolean {
+    return false;
+  }
+
+  #touchAt(slot: number, time: number): void {
     const last = this.slots.get(slot, this.#touchedAt);
     if (last === -Infinity) {
       this.slots.set(slot, this.#touchedAt, time);
@@ -222,14 +232,14 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
     for (const [text, value] of saved) this.put(this.slotOfText(text), field, value);
   }
 
-  /** Highest event time of each key, where keys expire. */
+  /** Highest time at which each key was seen, where keys expire. */
   protected saveTouched(store: WindowStore): ReadonlyMap<string, number> {
     return this.layout.expireMs === null ? new Map() : this.saveByKey('touched', -Infinity, store);
   }
 
   protected loadTouched(saved: ReadonlyMap<string, number>): void {
     if (this.layout.expireMs === null) return;
-    for (const [text, last] of saved) this.touch(this.slotOfText(text), last);
+    for (const [text, last] of saved) this.#touchAt(this.slotOfText(text), last);
   }
 
   /** Of the last row only its key is read again, and what caused it. */

@@ -85,10 +85,10 @@ export class TrendKernel implements Source, Kernel, TrendStream {
     this.#items = plan.items.map((item) => prepareItem(item, environment));
     this.#groups = new TrendGroups(pattern, columns, plan.windowMs, space);
     this.#events = numbers === null ? new RowEvents(pattern, columns, this.#groups.readsList, environment) : null;
-    this.#expiry = new Expiry(environment.stream.partition.expireMs);
     this.#empty = numbers === null ? new Float64Array() : numbers.empty;
     this.#classes = form.classes.map(({ at }) => at);
     this.#isReordering = environment.stream.time.outOfOrderMs > 0;
+    this.#expiry = new Expiry(environment.stream.partition.expireMs, this.#isReordering ? null : environment);
     this.#order = new EventOrder(environment, {
       receive: (row, input) => this.#receive(row, input),
       deadline: () => this.due,
