@@ -108,6 +108,8 @@ export interface Usage {
   readonly activePipelines: number;
   /** Refused for a quota or a full queue. */
   readonly eventsRejected: number;
+  /** Refused for the same before their events were read, whose number nobody knows. */
+  readonly requestsRejected: number;
   readonly quota: Quota;
 }
 
@@ -291,6 +293,8 @@ export interface PipelineMetrics {
   readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Refused: a full queue, a quota, or an event that used up its budget. */
   readonly eventsRefused: number;
+  /** Refused before their events were read, since the process started: a full queue or a quota. */
+  readonly requestsRefused: number;
   readonly eventsInFlight: number;
   readonly dlqEvents: number;
   readonly activeRuns: number;

@@ -48,7 +48,7 @@ import { PipelineEvents, type ReceivedBody } from './pipeline-events.ts';
 import { PipelineLife } from './pipeline-life.ts';
 import { PipelineRecord } from './pipeline-record.ts';
 import { PipelineSaver } from './pipeline-saver.ts';
-import { PipelineTally } from './pipeline-tally.ts';
+import { PipelineTally, type Refused } from './pipeline-tally.ts';
 import { ProgramLog } from './program-log.ts';
 import { ResultHandler } from './result-handler.ts';
 import type { IdleTicks, LoggedRequest, PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
@@ -372,6 +372,11 @@ export class HostedPipeline implements IntakeOwner {
   /** Inputs up to this one are in the state, or were never more than ticks without effect. */
   get recoveredUpTo(): number {
     return this.#intake.base.sequence;
+  }
+
+  /** Before it took any of it. */
+  countRefused(what: Refused): void {
+    this.#tally.refused(what);
   }
 
   /** Bytes that were accepted and are not through. */

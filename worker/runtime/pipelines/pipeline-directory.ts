@@ -47,6 +47,7 @@ import { countEvents, countEventsExactly } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import { usesOf } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import type { Refused } from './pipeline-tally.ts';
 import { Reservations } from './reservations.ts';
 import type { PipelineDefinition } from './runtime-storage.ts';
 
@@ -417,7 +418,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
       this.#requireStateRoom(account);
       if (account.meter.isFull(performance.now())) throw this.#eventsRefusal(account);
     } catch (error) {
-      account.eventsRejected++;
+      refused({ requests: 1 }, account, pipeline);
       await this.#refusals.hold(tenant, error, { bytes: 0, waiting });
     }
   }
@@ -464,7 +465,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
       if (!isTaken) events = exactly();
       if (!isTaken && !account.meter.take(events, performance.now())) throw this.#eventsRefusal(account, events);
     } catch (error) {
-      account.eventsRejected += events;
+      refused({ events }, account, pipeline);
       throw error;
     }
     return { events, correct: (difference) => account.meter.correct(difference, performance.now()) };
@@ -514,14 +515,14 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const account = this.#context.tenants.account(pipeline.tenantId);
     // What is in already takes no room, and is counted already.
     const isRepeat = idempotencyKey !== undefined && pipeline.isRepeat(idempotencyKey);
-    if (!isRepeat) this.#requireStateRoom(account);
     try {
+      if (!isRepeat) this.#requireStateRoom(account);
       // What brokers give beyond a second is lent of the next ones. A sender can be told to come back.
       if (!isRepeat && !account.meter.fits(events.length, performance.now())) throw this.#eventsRefusal(account, events.length);
       await runner.receive(events, idempotencyKey);
     } catch (error) {
       const isRefusal = error instanceof CepError && (error.code === 'queue_full' || error.code === 'quota_exceeded');
-      if (isRefusal) account.eventsRejected += events.length;
+      if (isRefusal) refused({ events: events.length }, account, pipeline);
       throw error;
     }
     return events.length;
@@ -561,6 +562,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const owner = await this.#letterTenant(tenant, id);
     return { cleared: await this.#context.deadLetters.of(owner).remove(id, (letter) => isChosen(letter, filter)) };
   }
+}
+
+/** A quota or a full queue has refused this: it counts for the tenant and for the pipeline. */
+function refused(what: Refused, account: TenantAccount, pipeline: HostedPipeline): void {
+  account.eventsRejected += what.events ?? 0;
+  account.requestsRejected += what.requests ?? 0;
+  pipeline.countRefused(what);
 }
 
 function notFound(id: string): CepError {
