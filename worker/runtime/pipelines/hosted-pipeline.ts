@@ -55,6 +55,8 @@ import type { IdleTicks, LoggedRequest, PipelineCheckpoint, PipelineDefinition }
 import { SourceMarks } from './source-marks.ts';
 import { giveTick, TickRest } from './ticks.ts';
 
+/** Of its program, that a change is for; undefined = any. */
+type Versions = readonly number[] | undefined;
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
 /** Changes of its program that are remembered. */
@@ -74,7 +76,7 @@ export interface HostedOptions {
 export interface ReloadOptions {
   readonly dryRun: boolean;
   readonly acceptReset: boolean;
-  readonly versions?: readonly number[] | undefined;
+  readonly versions?: Versions;
 }
 
 /** A deployed program: its life, what comes in and what goes out. Engines live on threads, which it outlives. */
@@ -464,18 +466,18 @@ export class HostedPipeline implements IntakeOwner {
   // ---------------------------------------------------------------------------------------------- life
 
   /** Puts it on a thread with its last state. @throws CepError when the program does not start */
-  start(): Promise<void> {
-    return this.#life.start();
+  start(versions?: Versions): Promise<void> {
+    return this.#life.start({ before: () => this.#requireVersion(versions) });
   }
 
   /** Starts it for the first time. @throws CepError when the program does not start, or is not kept: then nothing was read */
   launch(): Promise<void> {
-    return this.#life.start(true);
+    return this.#life.start({ isNew: true });
   }
 
   /** Finishes what was accepted, saves its state. */
-  stop(): Promise<void> {
-    return this.#life.stop();
+  stop(versions?: Versions): Promise<void> {
+    return this.#life.stop(() => this.#requireVersion(versions));
   }
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
@@ -484,8 +486,8 @@ export class HostedPipeline implements IntakeOwner {
     return isKept && this.#context.deadLetters.endingWithProcess(this.tenantId, this.id) === 0;
   }
 
-  delete(): Promise<void> {
-    return this.#life.delete();
+  delete(versions?: Versions): Promise<void> {
+    return this.#life.delete(() => this.#requireVersion(versions));
   }
 
   /** Called about every second: saves when it is time, forgets what is long past. */
@@ -505,8 +507,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#switch.checkpoint();
   }
 
-  restore(document: Uint8Array): Promise<RestoreResult> {
-    return this.#whileRunning(() => this.#switch.restore(document, () => this.#life.finish()));
+  restore(document: Uint8Array, versions?: Versions): Promise<RestoreResult> {
+    return this.#whileRunning(async () => {
+      this.#requireVersion(versions);
+      return this.#switch.restore(document, () => this.#life.finish());
+    });
   }
 
   /** The program has been checked. */
@@ -528,13 +533,14 @@ export class HostedPipeline implements IntakeOwner {
     return this.definition.isWatched ?? false;
   }
 
-  watch(isWatched: boolean): Promise<void> {
+  watch(isWatched: boolean, versions?: Versions): Promise<void> {
     return this.#whileRunning(async () => {
+      this.#requireVersion(versions);
       if (isWatched !== this.isWatched) await this.#switch.watch(isWatched);
     });
   }
 
-  #requireVersion(versions: readonly number[] | undefined): void {
+  #requireVersion(versions: Versions): void {
     const { version, updatedAt } = this.definition;
     if (versions === undefined || versions.includes(version)) return;
     const made = versions.length === 1 ? `version ${versions[0]}` : 'another version';

@@ -11,6 +11,7 @@ import type { ProgramChecks } from '../checking/program-checks.ts';
 import type { CheckedProgram, PlacementHost, PlaceRequest, WarmProgram } from '../placed/placement-host.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
+  Change,
   CheckpointResult,
   DeadLetters,
   Deployed,
@@ -317,15 +318,15 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#seen(tenant, id).topology;
   }
 
-  async delete(tenant: string, id: string, waiting: Waiting = {}): Promise<void> {
+  async delete(tenant: string, id: string, change: Change = {}): Promise<void> {
     // The program of a connection goes with it, however much waits.
     if (this.#find(tenant, id).isEphemeral) await this.#delete(tenant, id);
-    else await this.#inTurn(tenant, () => this.#delete(tenant, id), waiting);
+    else await this.#inTurn(tenant, () => this.#delete(tenant, id, change), change);
   }
 
-  async #delete(tenant: string, id: string): Promise<void> {
+  async #delete(tenant: string, id: string, { versions }: Change = {}): Promise<void> {
     const pipeline = this.#find(tenant, id);
-    await pipeline.delete();
+    await pipeline.delete(versions);
     this.#pipelines.delete(id);
     const { eventsEverProcessed: eventsProcessed, outputsEverEmitted: outputEventsEmitted } = pipeline;
     await this.#context.tenants.noteGone(tenant, { eventsProcessed, outputEventsEmitted }).catch((error: unknown) => {
@@ -343,16 +344,16 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   }
 
   /** At once, because a delete behind it cuts it short. It needs a start before each, and those take turns. */
-  async stop(tenant: string, id: string): Promise<Pipeline> {
+  async stop(tenant: string, id: string, { versions }: Change = {}): Promise<Pipeline> {
     const pipeline = this.#find(tenant, id);
-    await pipeline.stop();
+    await pipeline.stop(versions);
     return pipeline.view();
   }
 
-  async start(tenant: string, id: string, waiting: Waiting = {}): Promise<Pipeline> {
+  async start(tenant: string, id: string, change: Change = {}): Promise<Pipeline> {
     const pipeline = this.#find(tenant, id);
     this.#context.requireOpen();
-    await this.#inTurn(tenant, () => pipeline.start(), waiting);
+    await this.#inTurn(tenant, () => pipeline.start(change.versions), change);
     return pipeline.view();
   }
 
@@ -370,13 +371,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return { ...report, warnings: diagnostics };
   }
 
-  async watch(tenant: string, id: string, isWatched: boolean, waiting: Waiting = {}): Promise<Pipeline> {
+  async watch(tenant: string, id: string, isWatched: boolean, change: Change = {}): Promise<Pipeline> {
     const pipeline = this.#find(tenant, id);
-    const change = async (): Promise<void> => {
+    const make = async (): Promise<void> => {
       if (isWatched && !pipeline.isWatched) this.#requireWatchRoom(tenant);
-      await pipeline.watch(isWatched);
+      await pipeline.watch(isWatched, change.versions);
     };
-    await this.#inTurn(tenant, change, waiting);
+    await this.#inTurn(tenant, make, change);
     return pipeline.view();
   }
 
@@ -392,10 +393,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#find(tenant, id).checkpoint();
   }
 
-  async restore(tenant: string, id: string, body: Uint8Array, waiting: Waiting = {}): Promise<RestoreResult> {
+  async restore(tenant: string, id: string, body: Uint8Array, change: Change = {}): Promise<RestoreResult> {
     const pipeline = this.#find(tenant, id);
     if (!isUtf8(body)) throw new CepError('checkpoint_corrupt', 'the body is no UTF-8 text, and so no checkpoint');
-    return this.#inTurn(tenant, () => pipeline.restore(body), waiting);
+    return this.#inTurn(tenant, () => pipeline.restore(body, change.versions), change);
   }
 
   async metrics(tenant: string, id: string): Promise<PipelineMetrics> {
