@@ -215,6 +215,20 @@ describe('?time_field', () => {
 });
 
 describe('POST /events-batch', () => {
+  it.each([
+    ['{"events":[EVENT],"outputs":false,"durable":true}', "unknown member 'outputs'"],
+    ['{"durable":true,"events":[EVENT]}', "unknown member 'durable'"],
+    ['{"events":[EVENT],"event":[]}', "did you mean 'events'?"],
+  ])('answers more beside the events, as %s, with 400, and takes none of them', async (text, error) => {
+    const path = await service.deploy(hot);
+    const body = text.replace('EVENT', JSON.stringify(reading(40)));
+    expect(await service.post(`${path}/events-batch`, body, { headers: { 'content-type': 'application/json' } })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error', error: expect.stringContaining(error) },
+    });
+    expect((await service.get(path)).body.events_processed).toBe(0);
+  });
+
   it('takes the good events and reports the others by index', async () => {
     const path = await service.deploy(hot);
     const { status, body } = await service.post(`${path}/events-batch`, {
