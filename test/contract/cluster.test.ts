@@ -194,7 +194,7 @@ describe('the probes', () => {
     try {
       own.server.drain();
       expect((await own.get('/health')).status).toBe(200);
-      expect(await own.get('/ready')).toMatchObject({ status: 503, body: { code: 'not_ready' } });
+      expect(await own.get('/ready')).toMatchObject({ status: 503, body: { code: 'not_ready', status: 'not_ready', reason: 'draining' } });
       expect(await own.post(path, kafka())).toMatchObject({ status: 503, body: { code: 'not_ready' } });
     } finally {
       await own.close();
