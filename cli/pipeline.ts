@@ -79,6 +79,7 @@ function exceptions(metrics: PipelineMetricsAnswer): string {
     [metrics.events_late, 'late'],
     [metrics.events_unread, 'of types that no stream reads'],
     [metrics.events_refused, 'refused'],
+    [metrics.requests_refused, 'requests refused unread'],
   ] as const;
   const counts = kinds.filter(([count]) => count > 0).map(([count, kind]) => `${thousands(count)} ${kind}`);
   return counts.length === 0 ? '' : ` (${counts.join(', ')})`;

@@ -1,6 +1,6 @@
 import { Command } from 'clipanion';
 import { ClientCommand } from './client/client-command.ts';
-import type { ServerApi } from './client/server-api.ts';
+import type { ServerApi, UsageAnswer } from './client/server-api.ts';
 import { factsText } from './client/table.ts';
 import { thousands } from './counts.ts';
 
@@ -22,11 +22,15 @@ export class UsageCommand extends ClientCommand {
         ['Tenant', `${usage.tenant_name} (${usage.tenant_id})`],
         ['Pipelines', `${thousands(usage.active_pipelines)} of ${thousands(quota.max_pipelines)}`],
         ['Events', `${thousands(usage.events_processed)}, at most ${thousands(quota.max_events_per_second)} per second`],
-        ['Rejected', thousands(usage.events_rejected)],
+        ['Rejected', rejected(usage)],
         ['Alerts', thousands(usage.output_events_emitted)],
         ['Streams', `at most ${thousands(quota.max_streams_per_pipeline)} in a pipeline`],
         ['State', `at most ${thousands(quota.max_state_bytes)} bytes in all`],
       ]),
     );
   }
+}
+
+function rejected({ events_rejected: events, requests_rejected: requests }: UsageAnswer): string {
+  return requests > 0 ? `${thousands(events)}, and ${thousands(requests)} requests unread` : thousands(events);
 }

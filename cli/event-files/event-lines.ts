@@ -182,16 +182,17 @@ export class EventLines {
     return { files: this.#file + 1, time: this.#reading.position?.time ?? 0, digest: this.#digest };
   }
 
-  /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. `most`: bytes of it, behind `moveTo`. */
+  /** The next piece; undefined at the end. With `stopAtEvent` it is one line, or what is left of one. `most`: bytes of it otherwise. */
   next({ stopAtEvent, most = Infinity }: { readonly stopAtEvent: boolean; readonly most?: number }): EventPiece | undefined {
     if (this.#range) return this.#nextOf(this.#range, most);
     const piece = this.#rest.length > 0 ? this.#rest : this.#bytes.read(this.#reading.bytesAtOnceMax);
     if (!piece) return this.#end();
-    const end = stopAtEvent ? piece.indexOf(LINE_FEED) + 1 : 0;
+    const line = stopAtEvent ? piece.indexOf(LINE_FEED) + 1 : 0;
+    const end = line > 0 || stopAtEvent ? line : Math.min(most, piece.length);
     this.#rest = end === 0 ? NOTHING : piece.subarray(end);
     const results = this.#write(end === 0 ? piece : piece.subarray(0, end));
-    this.#endsLine = end > 0;
-    return { results, position: end === 0 ? undefined : this.#position() };
+    this.#endsLine = line > 0;
+    return { results, position: line === 0 ? undefined : this.#position() };
   }
 
   close(): void {

@@ -35,7 +35,11 @@ function inputName(from: ReturnType<typeof inputsOf>[number]['from'], streams: P
   return from.kind === 'event' ? from.type : (streams[from.stream]?.name ?? '');
 }
 
-export function metricsAnswer(session: ProgramSession, more: Readonly<Record<string, number>>): string {
+/** `unread`: events that were refused before the program was asked. */
+export function metricsAnswer(
+  session: ProgramSession,
+  { unread, ...more }: Readonly<Record<string, number>> & { readonly unread: number },
+): string {
   const { eventsProcessed, eventsInvalid, eventsIncomplete, eventsLate, eventsUnread, streams } = session.counters;
   const byStream = Array.from(streams, ([name, { eventsIn, eventsOut, late, failures, runsActive }]) => {
     return { name, events_in: eventsIn, events_out: eventsOut, late, failures, active_runs: runsActive };
@@ -45,7 +49,7 @@ export function metricsAnswer(session: ProgramSession, more: Readonly<Record<str
     events_processed: eventsProcessed,
     output_events: session.outputs,
     streams_count: session.plan.streams.length,
-    events_invalid: eventsInvalid,
+    events_invalid: eventsInvalid + unread,
     events_incomplete: eventsIncomplete,
     events_late: eventsLate,
     events_unread: eventsUnread,

@@ -47,6 +47,8 @@ export class JsonSession {
   #reader: MovableReader;
   #feed: LiveFeed | undefined;
   #generated = 0;
+  /** Events that were refused before the program was asked. */
+  #unread = 0;
   #hasFlush = false;
   #hasQuit = false;
 
@@ -155,8 +157,11 @@ export class JsonSession {
   async #inject(line: string): Promise<void> {
     this.#reader.position = { lines: 0, time: this.#session.now };
     const [result] = this.#reader.write(Buffer.from(`${line}\n`));
-    if (result === undefined) throw new CepError('invalid_event', 'the line holds no event');
-    const event = eventOf(result);
+    if (result?.kind !== 'event') {
+      this.#unread++;
+      throw result === undefined ? new CepError('invalid_event', 'the line holds no event') : unreadEvent(result);
+    }
+    const { event } = result;
     const { admission, outputs } = this.#session.push(event);
     if (admission.status === 'invalid') throw invalidEvent(admission);
     const before = this.#session.outputs;
@@ -167,7 +172,8 @@ export class JsonSession {
 
   async #injectFile(path: string): Promise<void> {
     const tell = (line: string): void => this.#notes.tell(line);
-    const { events, outputs, refused } = await playFile({ session: this.#session, path, tell, ready: () => this.#out.ready() });
+    const { events, outputs, refused, unread } = await playFile({ session: this.#session, path, tell, ready: () => this.#out.ready() });
+    this.#unread += unread;
     this.#sendTrace(null);
     this.#send(JSON.stringify({ type: 'injected', events, outputs, ...(refused > 0 && { refused }) }));
   }
@@ -216,7 +222,8 @@ export class JsonSession {
 
   #sendMetrics(): void {
     const uptime = Math.round(performance.now() - this.#startedAt) / 1000;
-    this.#send(metricsAnswer(this.#session, { generated: this.#generated, undelivered: this.#notes.undelivered, uptime_secs: uptime }));
+    const counts = { generated: this.#generated, undelivered: this.#notes.undelivered, unread: this.#unread };
+    this.#send(metricsAnswer(this.#session, { ...counts, uptime_secs: uptime }));
   }
 
   async #save(path: string): Promise<void> {
@@ -307,10 +314,9 @@ function appended(text: string, more: string): string {
   return text === '' || text.endsWith('\n') ? text + more : `${text}\n${more}`;
 }
 
-function eventOf(result: ReadResult) {
-  if (result.kind === 'event') return result.event;
-  if (result.kind === 'invalid') throw invalidEvent(result);
-  throw new CepError('invalid_event', result.diagnostic.message);
+function unreadEvent(result: Exclude<ReadResult, { kind: 'event' }>): CepError {
+  if (result.kind === 'invalid') return invalidEvent(result);
+  return new CepError('invalid_event', result.diagnostic.message);
 }
 
 function invalidEvent({ field, message }: { readonly field: string; readonly message: string }): CepError {

@@ -13,6 +13,8 @@ export interface FileEvents {
   readonly outputs: number;
   /** Lines and events that were not. */
   readonly refused: number;
+  /** Of the refused those that the program was not asked about: its counters lack them. */
+  readonly unread: number;
 }
 
 export interface PlayOptions {
@@ -54,7 +56,7 @@ class FilePlay {
   readonly #problems: EventProblems;
   readonly #start: number;
   readonly #hasOffsets: boolean;
-  counts = { events: 0, outputs: 0, refused: 0 };
+  counts = { events: 0, outputs: 0, refused: 0, unread: 0 };
 
   constructor(session: ProgramSession, path: string, tell: (line: string) => void) {
     this.#session = session;
@@ -64,8 +66,12 @@ class FilePlay {
   }
 
   take(result: ReadResult): void {
-    if (result.kind === 'event') this.#push(result);
-    else if (result.kind === 'invalid') this.#refuse(() => this.#problems.addInvalid(result));
+    if (result.kind === 'event') {
+      this.#push(result);
+      return;
+    }
+    this.counts.unread++;
+    if (result.kind === 'invalid') this.#refuse(() => this.#problems.addInvalid(result));
     else this.#refuse(() => this.#problems.addUnreadable(result.diagnostic));
   }
 

@@ -17,6 +17,7 @@ import { emittingStreams, type StreamMiss, streamMisses, toldStreams } from '../
 import type { OpenCheckpoint } from './checkpoint.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { Pace } from './pace.ts';
+import { PieceSize } from './piece-size.ts';
 import { ProgramRun } from './program-run.ts';
 import { RunResults } from './run-results.ts';
 import type { SimulationReport } from './summary.ts';
@@ -91,6 +92,7 @@ export class Simulation {
   /** What takes all events from the beginning, in place of what began. */
   #keyed: KeyedRun | undefined;
   readonly #tallies = new TallyDifference();
+  readonly #pieceSize = new PieceSize();
   #totals: EngineTotals;
   readonly #answers: Answers;
   readonly #started = performance.now();
@@ -242,11 +244,13 @@ export class Simulation {
       const isStopping = this.#options.interrupt?.aborted === true;
       const needsPosition = this.#checkpoints !== undefined && (this.#checkpoints.needsPosition || isStopping);
       const { entered } = lines;
-      const piece = lines.next({ stopAtEvent: isDivided || needsPosition });
+      const begun = performance.now();
+      const piece = lines.next({ stopAtEvent: isDivided || needsPosition, most: this.#pieceSize.bytes });
       if (lines.entered > entered) this.#position = undefined;
       if (!piece) return;
       this.#run.countEntered(lines.entered);
       await this.#takeAll(piece.results);
+      if (piece.position === undefined && this.#pace === undefined) this.#pieceSize.took(performance.now() - begun);
       await this.#answers.settled();
       this.#position = piece.position ?? this.#position;
       if (piece.position && this.#checkpoints?.isDue) await this.#saveCheckpoint(this.#checkpoints, piece.position);

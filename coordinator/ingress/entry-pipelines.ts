@@ -14,11 +14,7 @@ export interface InjectedEvent {
  * @throws CepError `pipeline_not_found`; `no_route` when there are entry routes and none takes it
  */
 export function entryPipelines(group: Group, { event_type: type }: InjectedEvent, named?: string): readonly GroupPipeline[] {
-  if (named !== undefined) {
-    const pipeline = group.pipelines.find(({ name }) => name === named);
-    if (pipeline) return [pipeline];
-    throw new CepError('pipeline_not_found', `group '${group.name}' has no pipeline '${named}'`);
-  }
+  if (named !== undefined) return [requirePipeline(group, named)];
   const entries = group.routes.filter(({ fromPipeline }) => fromPipeline === externalSource);
   if (entries.length === 0) return group.pipelines.slice(0, 1);
   const names = new Set(entries.filter(({ eventTypes }) => isRouted(eventTypes, type)).map(({ toPipeline }) => toPipeline));
@@ -26,6 +22,13 @@ export function entryPipelines(group: Group, { event_type: type }: InjectedEvent
   throw new CepError('no_route', `group '${group.name}' has routes for events from outside, and none takes '${type}'`, {
     hint: `add '${type}' to the event_types of a route from '${externalSource}', or name the pipeline`,
   });
+}
+
+/** @throws CepError `pipeline_not_found` */
+export function requirePipeline({ name: groupName, pipelines }: Group, named: string): GroupPipeline {
+  const pipeline = pipelines.find(({ name }) => name === named);
+  if (pipeline) return pipeline;
+  throw new CepError('pipeline_not_found', `group '${groupName}' has no pipeline '${named}'`);
 }
 
 /** The replica of a pipeline that has the events with this one's key. */

@@ -212,12 +212,12 @@ export const alerts = {
   },
   CepEventsRefused: {
     severity: 'ticket',
-    metrics: ['cep_events_refused_total'],
-    expr: 'rate(cep_events_refused_total[5m]) > 0',
+    metrics: ['cep_events_refused_total', 'cep_requests_refused_total'],
+    expr: 'rate(cep_events_refused_total[5m]) > 0 or rate(cep_requests_refused_total[5m]) > 0',
     for: '10m',
     summary: 'Events for pipeline {{ $labels.pipeline }} are refused: a quota, a full queue or a budget.',
     runbook: 'events-waiting',
-    fires: { [`cep_events_refused_total{${ofPipeline}}`]: '0+60x30' },
+    fires: { [`cep_events_refused_total{${ofPipeline}}`]: '0x30', [`cep_requests_refused_total{${ofPipeline}}`]: '0+60x30' },
   },
   CepEventsInvalid: {
     severity: 'ticket',

@@ -13,6 +13,7 @@ const serverRows: readonly Row[] = [
     title: 'Events',
     prefixes: [
       'cep_events_',
+      'cep_requests_',
       'cep_output_',
       'cep_processing_',
       'cep_stream_queue',

@@ -55,6 +55,7 @@ export function registerRoute<Caller>(app: FastifyInstance, route: Route<Caller>
       isWebSocket: webSocket !== undefined,
       isStream: route.textType === 'text/event-stream',
       isAudited: route.isAudited === true,
+      mayBeConditional: method === 'GET' || route.isConditional === true,
       sharedBy: route.sharedBy,
       shareOf: route.shareOf,
       admit: admitting(route, options),

@@ -33,6 +33,8 @@ declare module 'fastify' {
     /** Its answer goes on until the client leaves. */
     isStream?: boolean;
     isAudited?: boolean;
+    /** It makes no change, or takes `If-Match`. */
+    mayBeConditional?: boolean;
     sharedBy?: string | undefined;
     shareOf?: ((params: Readonly<Record<string, string>>) => string | undefined) | undefined;
     /** What the route asks of the caller before the body is read; rejects with the refusal. */
@@ -51,7 +53,7 @@ declare module 'fastify' {
   }
 }
 
-/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, share, what the route asks. */
+/** What stands before every route, in this order: id, host, rate limit, key, origin, readiness, role, condition, share, what the route asks. */
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
   app.decorateRequest('trace', undefined);
@@ -144,6 +146,11 @@ function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): 
   if (refused) throw refused;
   if (access === 'admin' && !callers.isAdmin(request.caller as Caller)) {
     throw new CepError('forbidden', 'this path needs the key of the server itself');
+  }
+  if (request.headers['if-match'] !== undefined && request.routeOptions.config.mayBeConditional === false) {
+    throw new CepError('validation_error', 'this path takes no If-Match, so nothing was changed', {
+      hint: 'leave it out to make the change whatever there is now',
+    });
   }
 }
 

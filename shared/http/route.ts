@@ -63,7 +63,7 @@ interface RouteFacts {
   readonly isOfCluster?: true;
   /** Honours `Idempotency-Key`: `answer` = the first answer is given again, `handler` = the handler sees to it. */
   readonly idempotency?: 'answer' | 'handler';
-  /** Honours `If-Match`: what the client has seen is what it changes. */
+  /** Honours `If-Match`: what the client has seen is what it changes. Other routes that change something refuse it. */
   readonly isConditional?: true;
   /** Answers may be large: a client that asks for many of them waits; who has the server's own key does not. */
   readonly isPaced?: true;

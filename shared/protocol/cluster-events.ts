@@ -23,7 +23,7 @@ export const groupBatchSchema = Type.Object(
           'Lines of an `.evt` file, read by what the pipeline declares; offsets count from the time of the request, where an event says no time.',
       }),
     ),
-    pipeline: Type.Optional(Type.String()),
+    pipeline: Type.Optional(Type.String({ description: 'The one that is meant; routes are not asked then.' })),
   },
   strict,
 );

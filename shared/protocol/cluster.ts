@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { errorSchema } from './error-schema.ts';
 
 const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
@@ -129,6 +130,16 @@ export const clusterHealthSchema = Type.Object(
 );
 
 export const clusterReadySchema = Type.Object({ status: Type.Literal('ready'), applied_index: count }, strict);
+
+/** Of `/ready` while requests should not be sent there: an error that says beside its own members what the probe says. */
+export const clusterNotReadySchema = Type.Object(
+  {
+    ...errorSchema.properties,
+    status: Type.Literal('not_ready'),
+    reason: Type.Enum(['no_leader', 'recovering', 'removed', 'draining']),
+  },
+  strict,
+);
 
 export const clusterIndexSchema = Type.Object(
   {

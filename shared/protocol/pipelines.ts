@@ -49,13 +49,20 @@ export const pipelineMembers = {
   ),
 };
 
+const eventsRefused = Type.Integer({ minimum: 0, description: 'By a quota, a full queue or a budget.' });
+const requestsRefused = Type.Integer({
+  minimum: 0,
+  description: 'By a quota or a full queue before their events were read, since the process started.',
+});
+
 /** Counts of a pipeline that a look at many of them needs. */
 export const pipelineCountMembers = {
   events_invalid: count,
   events_incomplete: count,
   events_late: count,
   events_unread: count,
-  events_refused: count,
+  events_refused: eventsRefused,
+  requests_refused: requestsRefused,
   events_in_flight: count,
   dlq_events: count,
   active_runs: count,
@@ -130,7 +137,8 @@ export const pipelineMetricsSchema = Type.Object(
     unread_types: unreadTypesSchema,
     incomplete_fields: incompleteFieldsSchema,
     watermark: Type.Union([Type.Number(), Type.Null()], { description: 'Where event time stands, epoch milliseconds.' }),
-    events_refused: count,
+    events_refused: eventsRefused,
+    requests_refused: requestsRefused,
     events_in_flight: count,
     dlq_events: count,
     active_runs: count,

@@ -54,6 +54,11 @@ export const metrics = {
     labels: [...ofPipeline, 'event_type'],
   },
   cep_events_refused_total: { type: 'counter', help: 'Events refused by a quota, a full queue or a budget.', labels: ofPipeline },
+  cep_requests_refused_total: {
+    type: 'counter',
+    help: 'Requests with events refused by a quota or a full queue before their body was read; those events are in no other count.',
+    labels: ofPipeline,
+  },
   cep_dlq_events_total: {
     type: 'counter',
     help: 'Dead letters written, by connector: a sink, a source, or `on_error`.',

@@ -292,7 +292,10 @@ describe('a group that loses members', () => {
     const stale = await group.ask(last, 'GET', path);
     expect([stale.body.map(({ name }: { name: string }) => name), stale.headers.get('x-cep-consistency')]).toEqual([[kept.name], 'stale']);
     expect((await group.ask(last, 'GET', '/health')).body.status).toBe('critical');
-    expect((await group.ask(last, 'GET', '/ready')).status).toBe(503);
+    expect(await group.ask(last, 'GET', '/ready')).toMatchObject({
+      status: 503,
+      body: { code: 'not_ready', status: 'not_ready', reason: 'no_leader', retry_after_seconds: 1 },
+    });
   }, 60_000);
 
   it('takes a fourth member in, lets it vote, and lets another one go whose number is used up', async () => {
@@ -329,6 +332,7 @@ describe('a group that loses members', () => {
     await vi.waitFor(async () => expect((await group.ask(gone, 'GET', '/health')).body.raft).toMatchObject({ removed: true }), wait);
     const ready = await group.ask(gone, 'GET', '/ready');
     expect([ready.status, ready.body.error]).toEqual([503, 'this member was removed from the group: stop it']);
+    expect(ready.body).toMatchObject({ status: 'not_ready', reason: 'removed' });
     expect((await group.ask(gone, 'GET', '/api/v1/cluster/raft/status')).body.removed).toBe(true);
     const { body } = await group.ask(await group.leader(), 'GET', '/health');
     expect(body.raft).not.toHaveProperty('removed');

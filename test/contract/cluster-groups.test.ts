@@ -447,6 +447,41 @@ describe('events from outside', () => {
     }
   });
 
+  it('with more beside a batch than it may have are refused, and none of them is taken', async () => {
+    await start(1);
+    await deploy();
+    const event = { event_type: 'Login', fields: { user: 'ada' } };
+    for (const [body, name, hint] of [
+      [{ events: [event], durable: true }, 'durable', undefined],
+      [{ events_text: 'Login { user: "ada" }', pipelines: 'p' }, 'pipelines', "did you mean 'pipeline'?"],
+    ] as const) {
+      const { status, body: answer } = await coordinator.post(`${groupsPath}/fraud/inject-batch`, body);
+      expect([status, answer.code, answer.error, answer.hint]).toEqual([
+        ...[400, 'validation_error'],
+        ...[`unknown member '${name}': expected events, events_text, pipeline`, hint],
+      ]);
+    }
+    expect(workerNamed('w1').taken).toEqual([]);
+  });
+
+  it('for a pipeline that the group lacks are answered 404, however many they are', async () => {
+    await start(1);
+    await deploy();
+    const event = { event_type: 'Login', fields: { user: 'ada' } };
+    for (const [route, body] of [
+      ['inject', event],
+      ['inject-batch', { events: [event] }],
+      ['inject-batch', { events: [] }],
+      ['inject-batch', { events_text: 'Login { user: "ada" }' }],
+    ] as const)
+      expect(await coordinator.post(`${groupsPath}/fraud/${route}`, { ...body, pipeline: 'none' })).toMatchObject({
+        status: 404,
+        body: { code: 'pipeline_not_found' },
+      });
+    const named = await coordinator.post(`${groupsPath}/fraud/inject-batch`, { events: [event], pipeline: 'p' });
+    expect(named).toMatchObject({ status: 200, body: { accepted: 1, routed_to: ['p'] } });
+  });
+
   it('that their worker does not take are refused, and hold up nothing that comes with them', async () => {
     await start(1);
     await deploy();

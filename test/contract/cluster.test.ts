@@ -201,7 +201,7 @@ describe('the probes', () => {
     try {
       own.server.drain();
       expect((await own.get('/health')).status).toBe(200);
-      expect(await own.get('/ready')).toMatchObject({ status: 503, body: { code: 'not_ready' } });
+      expect(await own.get('/ready')).toMatchObject({ status: 503, body: { code: 'not_ready', status: 'not_ready', reason: 'draining' } });
       expect(await own.post(path, kafka())).toMatchObject({ status: 503, body: { code: 'not_ready' } });
     } finally {
       await own.close();
@@ -306,5 +306,24 @@ describe('the documentation', () => {
       coordinator.server.routes.map((route) => `${route.method} ${route.path}`).sort(),
     );
     expect(new Set(described.map(([, operation]) => operation)).size).toBe(described.length);
+  });
+});
+
+describe('If-Match', () => {
+  it('is refused by every route that changes something, before it changes anything', async () => {
+    const connector = kafka();
+    await coordinator.post(path, connector);
+    const headers = { 'if-match': '"999"' };
+    const changing = coordinator.server.routes.filter(({ method }) => method !== 'GET');
+    expect(changing.length).toBeGreaterThan(10);
+    for (const { method, path: declared } of changing) {
+      const answer = await coordinator.request(method, declared.replace(/\{\w+\}/g, connector.name), { headers, body: {} });
+      const { status, body } = answer;
+      expect([method, declared, status, body.code, body.error]).toEqual([
+        ...[method, declared, 400, 'validation_error'],
+        expect.stringContaining('If-Match'),
+      ]);
+    }
+    expect((await coordinator.get(`${path}/${connector.name}`)).status).toBe(200);
   });
 });

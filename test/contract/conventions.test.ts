@@ -222,6 +222,46 @@ describe('the documentation', () => {
   });
 });
 
+describe('If-Match', () => {
+  const stale = { 'if-match': '"999"' };
+
+  it.each(['DELETE ', 'POST /stop', 'POST /start', 'POST /reload', 'POST /watch', 'POST /restore'])(
+    'of what there is no longer is answered 412 to %s, and nothing is changed',
+    async (asked) => {
+      const path = await service.deploy(hot);
+      const [method = '', rest = ''] = asked.split(' ');
+      const bodies: Record<string, unknown> = {
+        '/reload': { source: hot.replace('30', '50') },
+        '/watch': { enabled: true },
+        '/restore': (await service.post(`${path}/checkpoint`)).body,
+      };
+      if (rest === '/start') await service.post(`${path}/stop`);
+      const { uptime_secs: _, ...before } = (await service.get(path)).body;
+      const body = bodies[rest];
+      const refused = await service.request(method, `${path}${rest}`, { headers: stale, body });
+      expect(refused).toMatchObject({ status: 412, body: { code: 'version_conflict', details: { version: 1 } } });
+      expect((await service.get(path)).body).toMatchObject(before);
+      expect((await service.request(method, `${path}${rest}`, { headers: { 'if-match': '"7", "1"' }, body })).status).toBe(200);
+    },
+  );
+
+  it('is refused by every other route that changes something, before it changes anything', async () => {
+    const others = service.server.routes.filter(({ method, isConditional }) => method !== 'GET' && !isConditional);
+    expect(others.length).toBeGreaterThan(10);
+    for (const { method, path } of others) {
+      const answer = await service.request(method, path.replace(/\{\w+\}/g, 'x'), { headers: stale, body: {} });
+      const { status, body } = answer;
+      expect([method, path, status, body.code, body.error]).toEqual([
+        method,
+        path,
+        400,
+        'validation_error',
+        expect.stringContaining('If-Match'),
+      ]);
+    }
+  });
+});
+
 describe('a path or a method that is not there', () => {
   it('is answered 404 not_found and 405 method_not_allowed with Allow', async () => {
     expect(await service.get('/api/v2/pipelines')).toMatchObject({ status: 404, body: { code: 'not_found' } });

@@ -185,6 +185,98 @@ describe('what the engine of a stopped pipeline had counted', () => {
 
 const pick = ({ events_unread, watermark }: Record<string, unknown>) => ({ events_unread, watermark });
 
+/** Keeps the engine busy for as long as one event may. */
+const spinner = `fn burn() -> int:
+  var total = 0
+  for i in 0..900000:
+    total := total + len(0..200)
+  return total
+
+fn spin(rounds: int) -> int:
+  var total = 0
+  for i in 0..rounds:
+    total := total + burn()
+  return total
+
+stream Spin = Job.aggregate(spun: last(rounds)).select(spun: spin(spun)).emit(spun: spun)
+`;
+
+describe('what is refused', () => {
+  let strained: Service;
+
+  beforeAll(async () => {
+    strained = await Service.start({ hasMetrics: true, eventBudgetMs: 300 });
+  });
+  afterAll(() => strained.close());
+
+  const event = (type: string, fields: object) => ({ event_type: type, fields });
+  const batchOf = (length: number) => ({ events: Array.from({ length }, () => event('A', { x: 1 })) });
+  const program = 'event A:\n    x: int\n\nstream S = A.emit(x: x)\n';
+
+  /** What a pipeline and its tenant have of it: in a scrape, in both answers about its metrics, and in the tenant's usage. */
+  async function refusals(path: string, key?: string): Promise<object> {
+    const options = key === undefined ? {} : { key };
+    const answers = [`${path}/metrics`, '/api/v1/metrics', '/api/v1/usage'].map((asked) => strained.get(asked, options));
+    const [one, all, usage] = (await Promise.all(answers)).map(({ body }) => body);
+    const scraped = await counters(strained);
+    const of = `{tenant="${usage.tenant_id}",pipeline="${all.pipelines[0].name}"}`;
+    const ofOne = ({ events_refused, requests_refused }: Record<string, number>) => [events_refused, requests_refused];
+    return {
+      scraped: ['cep_events_refused_total', 'cep_requests_refused_total'].map((metric) => scraped.get(metric + of)),
+      metrics: ofOne(one),
+      ofAll: [ofOne(all.pipelines[0]), ofOne(all.totals)],
+      usage: [usage.events_rejected, usage.requests_rejected],
+    };
+  }
+  const both = (events: number, requests: number) => ({
+    scraped: [events, requests],
+    metrics: [events, requests],
+    ofAll: Array.from({ length: 2 }, () => [events, requests]),
+    usage: [events, requests],
+  });
+
+  it('by a quota counts as events where they were read, as a request where nobody has', async () => {
+    const { key } = await strained.tenant({ quota: { max_events_per_second: 0 } });
+    const path = await strained.deploy(program, { key });
+    const read = await strained.post(`${path}/events-batch`, batchOf(7), { key, headers: { 'idempotency-key': 'once' } });
+    expect(read).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
+    for (const [route, body] of [
+      ['events', event('A', { x: 1 })],
+      ['events-batch', batchOf(7)],
+    ] as const)
+      expect(await strained.post(`${path}/${route}`, body, { key })).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
+    await expect.poll(() => refusals(path, key)).toEqual(both(7, 2));
+  });
+
+  it('by a full queue counts the same', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    try {
+      const source = `connector Hook = http (url: "http://127.0.0.1:${port}")\n\n${program.trimEnd()}.to(Hook)\n`;
+      const path = await strained.deploy(source);
+      expect((await strained.post(`${path}/events-batch?outputs=false`, batchOf(10_500))).status).toBe(200);
+      const read = await strained.post(`${path}/events-batch`, batchOf(5), { headers: { 'idempotency-key': 'full' } });
+      expect(read).toMatchObject({ status: 429, body: { code: 'queue_full' } });
+      const unread = await strained.post(`${path}/events-batch`, batchOf(5));
+      expect(unread).toMatchObject({ status: 429, body: { code: 'queue_full' } });
+      await expect.poll(() => refusals(path)).toEqual(both(5, 1));
+      expect((await strained.delete(path)).status).toBe(200);
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
+
+  it('because it has used up its budget counts as an event of the pipeline, and of no quota', async () => {
+    const { key } = await strained.tenant();
+    const path = await strained.deploy(spinner, { key });
+    const answer = await strained.post(`${path}/events`, event('Job', { rounds: 100 }), { key });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'budget_exceeded' } });
+    await expect.poll(() => refusals(path, key)).toEqual({ ...both(1, 0), usage: [0, 0] });
+  });
+});
+
 describe('events by type', () => {
   it('are counted as others beyond a thousand types', async () => {
     const path = await service.deploy('stream Hot = A.emit(x: 1)\n', { name: 'types' });

@@ -215,6 +215,20 @@ describe('?time_field', () => {
 });
 
 describe('POST /events-batch', () => {
+  it.each([
+    ['{"events":[EVENT],"outputs":false,"durable":true}', "unknown member 'outputs'"],
+    ['{"durable":true,"events":[EVENT]}', "unknown member 'durable'"],
+    ['{"events":[EVENT],"event":[]}', "did you mean 'events'?"],
+  ])('answers more beside the events, as %s, with 400, and takes none of them', async (text, error) => {
+    const path = await service.deploy(hot);
+    const body = text.replace('EVENT', JSON.stringify(reading(40)));
+    expect(await service.post(`${path}/events-batch`, body, { headers: { 'content-type': 'application/json' } })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error', error: expect.stringContaining(error) },
+    });
+    expect((await service.get(path)).body.events_processed).toBe(0);
+  });
+
   it('takes the good events and reports the others by index', async () => {
     const path = await service.deploy(hot);
     const { status, body } = await service.post(`${path}/events-batch`, {
@@ -388,9 +402,11 @@ describe('the quota of events per second', () => {
     expect(refused.length).toBeGreaterThan(0);
     for (const { status, body, headers } of refused)
       expect([status, body.code, headers.get('retry-after')]).toEqual([429, 'quota_exceeded', '1']);
-    const [processed, rejected] = [(3 - refused.length) * 80, refused.length * 80];
+    const processed = (3 - refused.length) * 80;
     expect((await service.get(path, { key })).body.events_processed).toBe(processed);
-    expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_processed: processed, events_rejected: rejected });
+    const { body: usage } = await service.get('/api/v1/usage', { key });
+    expect(usage.events_processed).toBe(processed);
+    expect(usage.events_rejected / 80 + usage.requests_rejected).toBe(refused.length);
   });
 
   it('tells a batch that can never pass that it is too large', async () => {
@@ -410,7 +426,7 @@ describe('the quota of events per second', () => {
     expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_processed: 0, events_rejected: 101 });
   });
 
-  it('is asked before the body comes, and counts a body that nobody has read as one event', async () => {
+  it('is asked before the body comes, and counts a body that nobody has read as a request', async () => {
     const { key } = await service.tenant({ quota: { max_events_per_second: 0 } });
     const path = await service.deploy(hot, { key });
     const { host, port } = new URL(service.url);
@@ -421,7 +437,7 @@ describe('the quota of events per second', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     socket.destroy();
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 429 [\s\S]*retry-after: 1\r\n/);
-    expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_rejected: 1 });
+    expect((await service.get('/api/v1/usage', { key })).body).toMatchObject({ events_rejected: 0, requests_rejected: 1 });
   });
 
   it('lets a repeat of an accepted request have its answer', async () => {

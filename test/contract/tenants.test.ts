@@ -139,6 +139,7 @@ describe('GET /api/v1/usage', () => {
       output_events_emitted: 1,
       active_pipelines: 1,
       events_rejected: 0,
+      requests_rejected: 0,
       quota: { max_pipelines: 20, max_events_per_second: 50_000, max_streams_per_pipeline: 100, max_state_bytes: expect.any(Number) },
     });
   });

@@ -138,7 +138,7 @@ class ServerRuntime implements HostRuntime {
   }
 
   #usage(id: string): Usage {
-    const { tenant, eventsRejected, doneBefore } = this.#registry.account(id);
+    const { tenant, eventsRejected, requestsRejected, doneBefore } = this.#registry.account(id);
     const own = this.pipelines.hosted().filter((pipeline) => pipeline.tenantId === id);
     return {
       tenantId: tenant.id,
@@ -147,6 +147,7 @@ class ServerRuntime implements HostRuntime {
       outputEventsEmitted: own.reduce((sum, { outputsEverEmitted }) => sum + outputsEverEmitted, doneBefore.outputEventsEmitted),
       activePipelines: own.filter(({ isEphemeral, isRunning }) => isRunning && !isEphemeral).length,
       eventsRejected,
+      requestsRejected,
       quota: tenant.quota,
     };
   }

@@ -108,6 +108,8 @@ export interface Usage {
   readonly activePipelines: number;
   /** Refused for a quota or a full queue. */
   readonly eventsRejected: number;
+  /** Refused for the same before their events were read, whose number nobody knows. */
+  readonly requestsRejected: number;
   readonly quota: Quota;
 }
 
@@ -291,6 +293,8 @@ export interface PipelineMetrics {
   readonly incompleteFields: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Refused: a full queue, a quota, or an event that used up its budget. */
   readonly eventsRefused: number;
+  /** Refused before their events were read, since the process started: a full queue or a quota. */
+  readonly requestsRefused: number;
   readonly eventsInFlight: number;
   readonly dlqEvents: number;
   readonly activeRuns: number;
@@ -474,6 +478,12 @@ export interface Waiting {
   readonly signal?: AbortSignal;
 }
 
+/** A change that may have been made for what its sender has seen. */
+export interface Change extends Waiting {
+  /** Versions of the program that it is for; another one is refused with `version_conflict`. @default any */
+  readonly versions?: readonly number[] | undefined;
+}
+
 export interface Pipelines {
   /**
    * Checks the program, then starts it; waits for both, on other threads.
@@ -503,11 +513,11 @@ export interface Pipelines {
   get(tenant: string, id: string): Pipeline;
   streams(tenant: string, id: string): readonly string[];
   /** Changes of one tenant are made one after the other, and by a share of the time. @throws CepError `queue_full`, `not_ready` */
-  delete(tenant: string, id: string, waiting?: Waiting): Promise<void>;
+  delete(tenant: string, id: string, change?: Change): Promise<void>;
   /** Finishes what was accepted, saves its state. Nothing to do when it is stopped. */
-  stop(tenant: string, id: string): Promise<Pipeline>;
+  stop(tenant: string, id: string, change?: Change): Promise<Pipeline>;
   /** Goes on with the state of `stop`. A failed pipeline starts from its last good state. */
-  start(tenant: string, id: string, waiting?: Waiting): Promise<Pipeline>;
+  start(tenant: string, id: string, change?: Change): Promise<Pipeline>;
   /**
    * Puts a changed program in its place, between two events. Any error leaves the old one running.
    * @throws CepError `parse_error`, `validation_error`, `quota_exceeded`, `state_would_reset` (`details`: ReloadReport),
@@ -519,21 +529,21 @@ export interface Pipelines {
    * From here on alerts are kept with the events behind them, or no longer; between two events, with all state.
    * @throws CepError `quota_exceeded` when the tenant watches too many, `pipeline_not_running`, `storage_unavailable`
    */
-  watch(tenant: string, id: string, isWatched: boolean, waiting?: Waiting): Promise<Pipeline>;
+  watch(tenant: string, id: string, isWatched: boolean, change?: Change): Promise<Pipeline>;
   /** @throws CepError `pipeline_not_running` */
   checkpoint(tenant: string, id: string): Promise<CheckpointResult>;
   /**
    * @param body The answer of a checkpoint request or its `checkpoint` alone, as JSON bytes.
    * @throws CepError `checkpoint_too_new`, `checkpoint_mismatch`, `checkpoint_corrupt`, `pipeline_not_running`
    */
-  restore(tenant: string, id: string, body: Uint8Array, waiting?: Waiting): Promise<RestoreResult>;
+  restore(tenant: string, id: string, body: Uint8Array, change?: Change): Promise<RestoreResult>;
   /** Asks the engine's thread; when that is busy for longer than a moment, what was last heard. */
   metrics(tenant: string, id: string): Promise<PipelineMetrics>;
   topology(tenant: string, id: string): Topology;
   /** The engine's explanation as JSON text. @throws CepError `validation_error` when the program has no such stream */
   explain(tenant: string, id: string, request: { readonly stream: string; readonly key?: string }): Promise<string>;
   /**
-   * Asked before a body with events is read, whose number nobody knows by then: a refused one counts as one event.
+   * Asked before a body with events is read, whose number nobody knows by then: a refused one counts as a request.
    * @throws CepError `pipeline_not_found`, `pipeline_not_running`; `queue_full` and `quota_exceeded` when it takes nothing now, a
    *   second later, or once nobody waits any more
    */

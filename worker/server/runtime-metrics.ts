@@ -44,6 +44,7 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_events_late_total: single(({ eventsLate }) => eventsLate),
   cep_events_unread_total: ({ unreadTypes }) => unreadTypes.map(({ type, events }) => ({ labels: [type], value: events })),
   cep_events_refused_total: single(({ eventsRefused }) => eventsRefused),
+  cep_requests_refused_total: single(({ requestsRefused }) => requestsRefused),
   cep_runs_active: single(({ activeRuns }) => activeRuns),
   cep_runs_dropped_total: byTwoNames(({ streams }) =>
     Object.fromEntries(streams.map(({ name, runsDropped }) => [name, { ...noRunsDropped, ...runsDropped }])),

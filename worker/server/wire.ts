@@ -119,6 +119,7 @@ export function metricsWire(metrics: PipelineMetrics): Static<typeof pipelineMet
     ),
     watermark: metrics.watermark,
     events_refused: metrics.eventsRefused,
+    requests_refused: metrics.requestsRefused,
     events_in_flight: metrics.eventsInFlight,
     dlq_events: metrics.dlqEvents,
     active_runs: metrics.activeRuns,
@@ -198,6 +199,7 @@ export function usageWire(usage: Usage): Static<typeof usageSchema> {
     output_events_emitted: usage.outputEventsEmitted,
     active_pipelines: usage.activePipelines,
     events_rejected: usage.eventsRejected,
+    requests_rejected: usage.requestsRejected,
     quota: quotaWire(usage.quota),
   };
 }

@@ -138,6 +138,7 @@ function Counts({
           { name: 'Late', value: countText(metrics.events_late), tone: warn(metrics.events_late) },
           { name: 'Invalid', value: countText(metrics.events_invalid), tone: warn(metrics.events_invalid) },
           { name: 'Refused', value: countText(metrics.events_refused), tone: warn(metrics.events_refused) },
+          { name: 'Requests refused', value: countText(metrics.requests_refused), tone: warn(metrics.requests_refused) },
           { name: 'Dead letters', value: countText(metrics.dlq_events), tone: warn(metrics.dlq_events) },
           { name: 'Runs for', value: pipeline.uptime_secs === 0 ? '–' : durationText(pipeline.uptime_secs * 1_000) },
         ]}

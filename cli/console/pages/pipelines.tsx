@@ -22,7 +22,8 @@ interface Column {
 const eventsOf = (pipeline: PipelineEntry): number => historyOf(pipeline.id).rate((entry) => entry.events_processed) ?? 0;
 const alertsOf = (pipeline: PipelineEntry): number => historyOf(pipeline.id).rate((entry) => entry.output_events_emitted) ?? 0;
 /** Events that did not do what they were sent for. */
-const lossesOf = (p: PipelineEntry): number => p.events_invalid + p.events_late + p.events_unread + p.events_refused + p.dlq_events;
+const lossesOf = (p: PipelineEntry): number =>
+  p.events_invalid + p.events_late + p.events_unread + p.events_refused + p.requests_refused + p.dlq_events;
 
 const columns: readonly Column[] = [
   { name: 'events', title: 'Events', value: eventsOf, text: (pipeline) => rateText(eventsOf(pipeline)) },

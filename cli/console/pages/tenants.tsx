@@ -52,6 +52,12 @@ function UsagePart({ of: usage }: { readonly of: Usage }) {
             note: 'for a quota or a full queue',
             tone: usage.events_rejected > 0 ? 'warn' : undefined,
           },
+          {
+            name: 'Requests refused',
+            value: countText(usage.requests_rejected),
+            note: 'before their events were read',
+            tone: usage.requests_rejected > 0 ? 'warn' : undefined,
+          },
           { name: 'Streams of a pipeline', value: `≤ ${countText(quota.max_streams_per_pipeline)}` },
           { name: 'State', value: `≤ ${bytesText(quota.max_state_bytes)}` },
         ]}

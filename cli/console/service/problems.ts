@@ -62,6 +62,7 @@ const losses: readonly Loss[] = [
     view: 'letters',
   },
   { count: (p) => p.events_refused, text: (n) => `${plural(n, 'event')} refused: a full queue, a quota or a budget` },
+  { count: (p) => p.requests_refused, text: (n) => `${plural(n, 'request')} with events refused unread: a full queue or a quota` },
   { count: (p) => p.events_invalid, text: (n) => `${plural(n, 'event')} with a wrong value, refused` },
   { count: (p) => p.events_unread, text: (n) => `${plural(n, 'event')} of types that no stream reads` },
   { count: (p) => p.events_late, text: (n) => `${plural(n, 'event')} too late for a window, a run or a join` },

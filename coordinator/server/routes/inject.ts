@@ -9,6 +9,7 @@ import { countUnknown, meantMember, unknownMembers } from '../../../shared/event
 import { fieldsText } from '../../../shared/events/writer.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { describe } from '../../../shared/http/schema-problem.ts';
+import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import { limits } from '../../../shared/limits.ts';
 import {
   groupBatchInjectedSchema,
@@ -17,7 +18,7 @@ import {
   groupInjectedSchema,
 } from '../../../shared/protocol/cluster-events.ts';
 import { eventSchema } from '../../../shared/protocol/events.ts';
-import type { InjectedEvent } from '../../ingress/entry-pipelines.ts';
+import { type InjectedEvent, requirePipeline } from '../../ingress/entry-pipelines.ts';
 import {
   type InjectedEvents,
   type Injection,
@@ -110,10 +111,13 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
           const [connectors, { signal }] = [connectorsOf(group.state), call];
           const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));
           const unknown = new Map<string, number>();
-          const read = (): ReadEvents =>
-            lines
+          const read = (): ReadEvents => {
+            const given = lines
               ? { ...eventsIn(lines.text, { baseMs: clock(), schemas, unknown }), pipeline: lines.pipeline }
               : batchIn(call.body, unknown);
+            if (given.pipeline !== undefined) requirePipeline(into, given.pipeline);
+            return given;
+          };
           const taken = await injection.take(into, { unread: unreadIn(call.body), read }, id);
           const errors = taken.errors.map(({ index, code, error }) => ({ index, code, error }));
           const facts = { routed_to: taken.routedTo, accepted: taken.accepted, rejected: taken.rejected, errors };
@@ -199,8 +203,9 @@ function pipelineIn({ pipeline }: { readonly pipeline?: unknown }): string | und
 function linesIn(bytes: Buffer): { readonly text: string; readonly pipeline: string | undefined } | undefined {
   // Escapes are of no use in this name, and batches of events need not be read twice.
   if (!bytes.includes('"events_text"')) return undefined;
-  const { events, events_text: text, pipeline } = membersOf(textOf(bytes));
+  const { events, events_text: text, pipeline, ...others } = membersOf(textOf(bytes));
   if (typeof text !== 'string') return undefined;
+  requireNone(others);
   if (events !== undefined) throw new CepError('validation_error', 'found both events and events_text, expected one of them');
   return { text, pipeline: pipelineIn({ pipeline }) };
 }
@@ -210,11 +215,24 @@ function membersOf(body: string): { readonly events?: unknown; readonly events_t
   return typeof value === 'object' && value !== null ? value : {};
 }
 
+const batchMembers = Object.keys(groupBatchSchema.properties);
+
+/** Beside those that a batch may have. @throws CepError `validation_error` */
+function requireNone(others: object): void {
+  const [name] = Object.keys(others);
+  if (name === undefined) return;
+  const nearest = nearestName(name, batchMembers);
+  throw new CepError('validation_error', `unknown member '${name}': expected ${batchMembers.join(', ')}`, {
+    ...(nearest !== undefined && { hint: `did you mean '${nearest}'?` }),
+  });
+}
+
 /** @throws CepError `invalid_json`, `validation_error` for what is no batch at all */
 function batchIn(bytes: Buffer, unknown: Map<string, number>): ReadEvents {
   const body = textOf(bytes);
-  const { events, events_text: lines, ...rest } = membersOf(body);
-  const pipeline = pipelineIn(rest);
+  const { events, events_text: lines, pipeline: named, ...others } = membersOf(body);
+  requireNone(others);
+  const pipeline = pipelineIn({ pipeline: named });
   if (events !== undefined && lines !== undefined) {
     throw new CepError('validation_error', 'found both events and events_text, expected one of them');
   }

@@ -1,6 +1,8 @@
-import { CepError } from '../../../shared/errors/error.ts';
+import type { Static } from 'typebox';
+import { CepError, type CepErrorOptions } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
-import { clusterHealthSchema, clusterIndexSchema, clusterReadySchema } from '../../../shared/protocol/cluster.ts';
+import { envelopeOf, errorHeaders } from '../../../shared/http/error-envelope.ts';
+import { clusterHealthSchema, clusterIndexSchema, clusterNotReadySchema, clusterReadySchema } from '../../../shared/protocol/cluster.ts';
 import type { GroupMember } from '../../cluster/group-member.ts';
 import { countsOf } from '../../state/queries.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
@@ -64,10 +66,13 @@ export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, met
       isProbe: true,
       success: { 200: clusterReadySchema },
       errors: ['not_ready'],
-      handle: () => {
-        const refused = refusal() ?? unreadyOf(group);
-        if (refused) throw refused;
-        return { status: 'ready', applied_index: group.state.index };
+      errorBodies: { 503: clusterNotReadySchema },
+      handle: ({ requestId }) => {
+        const draining = refusal();
+        const unready = draining ? ({ reason: 'draining', error: draining } as const) : unreadyOf(group);
+        if (!unready) return { status: 'ready', applied_index: group.state.index };
+        const { reason, error } = unready;
+        return new Answer(error.status, { status: 'not_ready', reason, ...envelopeOf(error, requestId) }, errorHeaders(error));
       },
     }),
     clusterRoute({
@@ -85,13 +90,22 @@ export function probeRoutes({ group, version, isGroup, startedAtMs, refusal, met
   ];
 }
 
+interface Unready {
+  readonly reason: Static<typeof clusterNotReadySchema>['reason'];
+  readonly error: CepError;
+}
+
 /** A member without a leader cannot change anything, and does not know what others have. */
-function unreadyOf(group: GroupMember): CepError | undefined {
+function unreadyOf(group: GroupMember): Unready | undefined {
   const { leader, isRecovering, isRemoved } = group.status();
-  if (isRemoved) return new CepError('not_ready', 'this member was removed from the group: stop it');
-  if (isRecovering) return new CepError('not_ready', 'the member gets back what its disk has lost', { retryAfterSeconds: 1 });
+  const unready = (reason: Unready['reason'], message: string, more?: CepErrorOptions): Unready => ({
+    reason,
+    error: new CepError('not_ready', message, more),
+  });
+  if (isRemoved) return unready('removed', 'this member was removed from the group: stop it');
+  if (isRecovering) return unready('recovering', 'the member gets back what its disk has lost', { retryAfterSeconds: 1 });
   if (leader !== 0) return undefined;
-  return new CepError('not_ready', 'the group has no leader that this member knows of', { retryAfterSeconds: 1 });
+  return unready('no_leader', 'the group has no leader that this member knows of', { retryAfterSeconds: 1 });
 }
 
 function healthOf(group: GroupMember): string {

@@ -163,6 +163,31 @@ describe('a state directory', () => {
       }
     });
 
+    it('does again what a version before accepted with more beside the events, and not what was refused for that', async () => {
+      const send = (under: RuntimeUnderTest, id: string) => {
+        const body = new TextEncoder().encode(`{"events":[${JSON.stringify(tx('a', 1))}],"durable":true}`);
+        return expect(under.runtime.pipelines.inject(TENANT, id, { body, format: 'batch', durable: true })).rejects.toMatchObject({
+          code: 'validation_error',
+        });
+      };
+      const refused = await crashed(2, send);
+      const under = await start();
+      expect(under.runtime.pipelines.get(TENANT, refused)).toMatchObject({ eventsProcessed: 2 });
+      await stop(under);
+      rmSync(stateDir, { recursive: true });
+      const accepted = await crashed(2, async (before, id) => {
+        const { append } = DurableStorage.prototype;
+        // A version before has nothing to take back.
+        const skipless = vi.spyOn(DurableStorage.prototype, 'append').mockImplementation(function (this: DurableStorage, record) {
+          return record.kind === 'skip' ? Promise.resolve() : append.call(this, record);
+        });
+        await send(before, id);
+        skipless.mockRestore();
+      });
+      const again = await start();
+      expect(again.runtime.pipelines.get(TENANT, accepted)).toMatchObject({ eventsProcessed: 3 });
+    });
+
     const logPath = (): string => join(stateDir, 'log/00000001.log');
 
     it('does again what the log has beyond the checkpoint', async () => {

@@ -18,6 +18,7 @@ const quiet: PipelineEntry = {
   events_late: 0,
   events_unread: 0,
   events_refused: 0,
+  requests_refused: 0,
   events_in_flight: 0,
   dlq_events: 0,
   active_runs: 0,
@@ -81,6 +82,7 @@ it('says when the server keeps nothing, and when a quota is used up', () => {
     output_events_emitted: 0,
     active_pipelines: 2,
     events_rejected: 0,
+    requests_rejected: 0,
     quota,
   };
   expect(found({ usage, serverProblem: 'the disk is full' })).toEqual([

@@ -157,6 +157,22 @@ describe('the reader of requests', () => {
     expect(reader.read(text, 'batch')).toEqual({ unreadable: { code, message: expect.stringMatching(/^at character \d+: /) } });
   });
 
+  it.each([
+    [
+      '{"durable":true,"events":[]}',
+      "at character 12: unknown member 'durable' beside `events` (did you mean the query parameter 'durable'?)",
+    ],
+    [
+      '{"events":[],"output":false}',
+      "at character 23: unknown member 'output' beside `events` (did you mean the query parameter 'outputs'?)",
+    ],
+    ['{"event":[]}', "at character 10: unknown member 'event' beside `events` (did you mean 'events'?)"],
+    ['{"events":[],"x":{"y":[1]}}', "at character 18: unknown member 'x' beside `events`"],
+  ])('refuses a batch with more than its events, %s, unless that is passed over', (text, message) => {
+    expect(reader.read(text, 'batch')).toEqual({ unreadable: { code: 'validation_error', message } });
+    if (text.includes('"events"')) expect(reader.read(text, 'batch', { isEnvelopeOpen: true })).toEqual({ entries: [] });
+  });
+
   it('takes each line on its own', () => {
     const lines = entries('\n{"event_type":"A"}\r\n  \nnonsense\n{"event_type":"B"} {"event_type":"C"}\n{"event_type":"D"}', 'ndjson');
     expect(lines.map((line) => (isProblem(line) ? 'problem' : line.type))).toEqual(['A', 'problem', 'problem', 'D']);

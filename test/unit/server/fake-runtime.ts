@@ -120,7 +120,16 @@ class FakeTenants implements Tenants {
   }
 
   usage(id: string) {
-    return { tenantId: id, tenantName: id, eventsProcessed: 0, outputEventsEmitted: 0, activePipelines: 0, eventsRejected: 0, quota };
+    return {
+      tenantId: id,
+      tenantName: id,
+      eventsProcessed: 0,
+      outputEventsEmitted: 0,
+      activePipelines: 0,
+      eventsRejected: 0,
+      requestsRejected: 0,
+      quota,
+    };
   }
 }
 
@@ -530,6 +539,7 @@ function metricsOf({ entry, rules, letters }: FakePipeline): PipelineMetrics {
     watermark: 5000,
     incompleteFields: { Reading: { unit: 2 } },
     eventsRefused: 4,
+    requestsRefused: 2,
     eventsInFlight: 5,
     dlqEvents: letters.length,
     activeRuns: 6,

@@ -286,7 +286,8 @@ export class DeadLetterFile implements DeadLetters {
 
   async #putAside(): Promise<void> {
     const { handle, file, extent } = await this.#opened();
-    const index = await this.#indexed();
+    // What goes has to be counted by pipeline; else nobody need know what is in the files.
+    const index = this.#aside.length < FULL_FILES_KEPT ? this.#index : await this.#indexed();
     await handle.close();
     this.#writing = undefined;
     const path = this.#asidePath(((await this.#asideNumbers()).at(-1) ?? 0) + 1);
@@ -297,7 +298,7 @@ export class DeadLetterFile implements DeadLetters {
     file.path = path;
     const aside = [...this.#aside, file];
     const isTooMany = aside.length - FULL_FILES_KEPT;
-    for (const old of aside.splice(0, Math.max(0, isTooMany))) await this.#drop(old, index);
+    if (index !== undefined) for (const old of aside.splice(0, Math.max(0, isTooMany))) await this.#drop(old, index);
     await this.#opened();
     this.#aside = aside;
   }

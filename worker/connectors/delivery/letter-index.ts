@@ -37,8 +37,18 @@ export class LetterIndex {
     { limit, offset }: { readonly limit: number; readonly offset: number },
     filter: LetterFilter,
   ): { readonly total: number; readonly places: readonly LetterPlace[] } {
-    const chosen = this.of(pipelineId).filter((place) => isChosen(place, filter));
-    return { total: chosen.length, places: chosen.slice(offset, offset + limit) };
+    const letters = this.#byPipeline.get(pipelineId);
+    const places: LetterPlace[] = [];
+    if (letters === undefined) return { total: 0, places };
+    const takesAll = Object.keys(filter).length === 0;
+    let total = 0;
+    for (const place of letters.values()) {
+      if (takesAll && total === offset + limit) return { total: letters.size, places };
+      if (!takesAll && !isChosen(place, filter)) continue;
+      if (total >= offset && total < offset + limit) places.push(place);
+      total++;
+    }
+    return { total, places };
   }
 
   /** Those of all pipelines, in the order of the file. */

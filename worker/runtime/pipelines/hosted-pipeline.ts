@@ -48,13 +48,15 @@ import { PipelineEvents, type ReceivedBody } from './pipeline-events.ts';
 import { PipelineLife } from './pipeline-life.ts';
 import { PipelineRecord } from './pipeline-record.ts';
 import { PipelineSaver } from './pipeline-saver.ts';
-import { PipelineTally } from './pipeline-tally.ts';
+import { PipelineTally, type Refused } from './pipeline-tally.ts';
 import { ProgramLog } from './program-log.ts';
 import { ResultHandler } from './result-handler.ts';
 import type { IdleTicks, LoggedRequest, PipelineCheckpoint, PipelineDefinition } from './runtime-storage.ts';
 import { SourceMarks } from './source-marks.ts';
 import { giveTick, TickRest } from './ticks.ts';
 
+/** Of its program, that a change is for; undefined = any. */
+type Versions = readonly number[] | undefined;
 type CheckedProgram = NonNullable<CheckReply['program']>;
 
 /** Changes of its program that are remembered. */
@@ -74,7 +76,7 @@ export interface HostedOptions {
 export interface ReloadOptions {
   readonly dryRun: boolean;
   readonly acceptReset: boolean;
-  readonly versions?: readonly number[] | undefined;
+  readonly versions?: Versions;
 }
 
 /** A deployed program: its life, what comes in and what goes out. Engines live on threads, which it outlives. */
@@ -395,6 +397,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#intake.base.sequence;
   }
 
+  /** Before it took any of it. */
+  countRefused(what: Refused): void {
+    this.#tally.refused(what);
+  }
+
   /** Bytes that were accepted and are not through. */
   get queuedBytes(): number {
     return this.#intake.queuedBytes;
@@ -483,18 +490,18 @@ export class HostedPipeline implements IntakeOwner {
   // ---------------------------------------------------------------------------------------------- life
 
   /** Puts it on a thread with its last state. @throws CepError when the program does not start */
-  start(): Promise<void> {
-    return this.#life.start();
+  start(versions?: Versions): Promise<void> {
+    return this.#life.start({ before: () => this.#requireVersion(versions) });
   }
 
   /** Starts it for the first time. @throws CepError when the program does not start, or is not kept: then nothing was read */
   launch(): Promise<void> {
-    return this.#life.start(true);
+    return this.#life.start({ isNew: true });
   }
 
   /** Finishes what was accepted, saves its state. */
-  stop(): Promise<void> {
-    return this.#life.stop();
+  stop(versions?: Versions): Promise<void> {
+    return this.#life.stop(() => this.#requireVersion(versions));
   }
 
   /** Ends with the process: as `stop`, but it will be running again after the next start. False when something is not delivered and not kept. */
@@ -503,8 +510,8 @@ export class HostedPipeline implements IntakeOwner {
     return isKept && this.#context.deadLetters.endingWithProcess(this.tenantId, this.id) === 0;
   }
 
-  delete(): Promise<void> {
-    return this.#life.delete();
+  delete(versions?: Versions): Promise<void> {
+    return this.#life.delete(() => this.#requireVersion(versions));
   }
 
   /** Called about every second: saves when it is time, forgets what is long past. */
@@ -524,8 +531,11 @@ export class HostedPipeline implements IntakeOwner {
     return this.#switch.checkpoint();
   }
 
-  restore(document: Uint8Array): Promise<RestoreResult> {
-    return this.#whileRunning(() => this.#switch.restore(document, () => this.#life.finish()));
+  restore(document: Uint8Array, versions?: Versions): Promise<RestoreResult> {
+    return this.#whileRunning(async () => {
+      this.#requireVersion(versions);
+      return this.#switch.restore(document, () => this.#life.finish());
+    });
   }
 
   /** The program has been checked. */
@@ -547,13 +557,14 @@ export class HostedPipeline implements IntakeOwner {
     return this.definition.isWatched ?? false;
   }
 
-  watch(isWatched: boolean): Promise<void> {
+  watch(isWatched: boolean, versions?: Versions): Promise<void> {
     return this.#whileRunning(async () => {
+      this.#requireVersion(versions);
       if (isWatched !== this.isWatched) await this.#switch.watch(isWatched);
     });
   }
 
-  #requireVersion(versions: readonly number[] | undefined): void {
+  #requireVersion(versions: Versions): void {
     const { version, updatedAt } = this.definition;
     if (versions === undefined || versions.includes(version)) return;
     const made = versions.length === 1 ? `version ${versions[0]}` : 'another version';

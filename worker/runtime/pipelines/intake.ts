@@ -215,7 +215,8 @@ export class Intake implements SlotOwner {
     this.#sentBytes += size;
     this.#lastSent = sequence;
     const outputsMax = entry.isReplay ? 0 : this.#outputsMaxOf(entry);
-    thread.send({ slot: this.#slot, sequence, format, timeField, source, time, outputsMax, skip }, bytes);
+    const isEnvelopeOpen = entry.isRecovered || entry.source !== null;
+    thread.send({ slot: this.#slot, sequence, format, timeField, source, isEnvelopeOpen, time, outputsMax, skip }, bytes);
   }
 
   #outputsMaxOf({ isAnswered }: Entry): number | null {

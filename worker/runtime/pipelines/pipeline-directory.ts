@@ -11,6 +11,7 @@ import type { ProgramChecks } from '../checking/program-checks.ts';
 import type { CheckedProgram, PlacementHost, PlaceRequest, WarmProgram } from '../placed/placement-host.ts';
 import { normalProgram, type SentProgram } from '../programs/sent-program.ts';
 import type {
+  Change,
   CheckpointResult,
   DeadLetters,
   Deployed,
@@ -48,6 +49,7 @@ import { countEvents, countEventsExactly } from './event-count.ts';
 import { HostedPipeline } from './hosted-pipeline.ts';
 import { usesOf } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import type { Refused } from './pipeline-tally.ts';
 import { Reservations } from './reservations.ts';
 import type { PipelineDefinition } from './runtime-storage.ts';
 
@@ -314,15 +316,15 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#seen(tenant, id).topology;
   }
 
-  async delete(tenant: string, id: string, waiting: Waiting = {}): Promise<void> {
+  async delete(tenant: string, id: string, change: Change = {}): Promise<void> {
     // The program of a connection goes with it, however much waits.
     if (this.#find(tenant, id).isEphemeral) await this.#delete(tenant, id);
-    else await this.#inTurn(tenant, () => this.#delete(tenant, id), waiting);
+    else await this.#inTurn(tenant, () => this.#delete(tenant, id, change), change);
   }
 
-  async #delete(tenant: string, id: string): Promise<void> {
+  async #delete(tenant: string, id: string, { versions }: Change = {}): Promise<void> {
     const pipeline = this.#find(tenant, id);
-    await pipeline.delete();
+    await pipeline.delete(versions);
     this.#pipelines.delete(id);
     const { eventsEverProcessed: eventsProcessed, outputsEverEmitted: outputEventsEmitted } = pipeline;
     await this.#context.tenants.noteGone(tenant, { eventsProcessed, outputEventsEmitted }).catch((error: unknown) => {
@@ -340,16 +342,16 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
   }
 
   /** At once, because a delete behind it cuts it short. It needs a start before each, and those take turns. */
-  async stop(tenant: string, id: string): Promise<Pipeline> {
+  async stop(tenant: string, id: string, { versions }: Change = {}): Promise<Pipeline> {
     const pipeline = this.#find(tenant, id);
-    await pipeline.stop();
+    await pipeline.stop(versions);
     return pipeline.view();
   }
 
-  async start(tenant: string, id: string, waiting: Waiting = {}): Promise<Pipeline> {
+  async start(tenant: string, id: string, change: Change = {}): Promise<Pipeline> {
     const pipeline = this.#find(tenant, id);
     this.#context.requireOpen();
-    await this.#inTurn(tenant, () => pipeline.start(), waiting);
+    await this.#inTurn(tenant, () => pipeline.start(change.versions), change);
     return pipeline.view();
   }
 
@@ -367,13 +369,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return { ...report, warnings: diagnostics };
   }
 
-  async watch(tenant: string, id: string, isWatched: boolean, waiting: Waiting = {}): Promise<Pipeline> {
+  async watch(tenant: string, id: string, isWatched: boolean, change: Change = {}): Promise<Pipeline> {
     const pipeline = this.#find(tenant, id);
-    const change = async (): Promise<void> => {
+    const make = async (): Promise<void> => {
       if (isWatched && !pipeline.isWatched) this.#requireWatchRoom(tenant);
-      await pipeline.watch(isWatched);
+      await pipeline.watch(isWatched, change.versions);
     };
-    await this.#inTurn(tenant, change, waiting);
+    await this.#inTurn(tenant, make, change);
     return pipeline.view();
   }
 
@@ -389,10 +391,10 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     return this.#find(tenant, id).checkpoint();
   }
 
-  async restore(tenant: string, id: string, body: Uint8Array, waiting: Waiting = {}): Promise<RestoreResult> {
+  async restore(tenant: string, id: string, body: Uint8Array, change: Change = {}): Promise<RestoreResult> {
     const pipeline = this.#find(tenant, id);
     if (!isUtf8(body)) throw new CepError('checkpoint_corrupt', 'the body is no UTF-8 text, and so no checkpoint');
-    return this.#inTurn(tenant, () => pipeline.restore(body), waiting);
+    return this.#inTurn(tenant, () => pipeline.restore(body, change.versions), change);
   }
 
   async metrics(tenant: string, id: string): Promise<PipelineMetrics> {
@@ -415,7 +417,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
       this.#requireStateRoom(account);
       if (account.meter.isFull(performance.now())) throw this.#eventsRefusal(account);
     } catch (error) {
-      account.eventsRejected++;
+      refused({ requests: 1 }, account, pipeline);
       await this.#refusals.hold(tenant, error, { bytes: 0, waiting });
     }
   }
@@ -462,7 +464,7 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
       if (!isTaken) events = exactly();
       if (!isTaken && !account.meter.take(events, performance.now())) throw this.#eventsRefusal(account, events);
     } catch (error) {
-      account.eventsRejected += events;
+      refused({ events }, account, pipeline);
       throw error;
     }
     return { events, correct: (difference) => account.meter.correct(difference, performance.now()) };
@@ -512,14 +514,14 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const account = this.#context.tenants.account(pipeline.tenantId);
     // What is in already takes no room, and is counted already.
     const isRepeat = idempotencyKey !== undefined && pipeline.isRepeat(idempotencyKey);
-    if (!isRepeat) this.#requireStateRoom(account);
     try {
+      if (!isRepeat) this.#requireStateRoom(account);
       // What brokers give beyond a second is lent of the next ones. A sender can be told to come back.
       if (!isRepeat && !account.meter.fits(events.length, performance.now())) throw this.#eventsRefusal(account, events.length);
       await runner.receive(events, idempotencyKey);
     } catch (error) {
       const isRefusal = error instanceof CepError && (error.code === 'queue_full' || error.code === 'quota_exceeded');
-      if (isRefusal) account.eventsRejected += events.length;
+      if (isRefusal) refused({ events: events.length }, account, pipeline);
       throw error;
     }
     return events.length;
@@ -559,6 +561,13 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     const owner = await this.#letterTenant(tenant, id);
     return { cleared: await this.#context.deadLetters.of(owner).remove(id, (letter) => isChosen(letter, filter)) };
   }
+}
+
+/** A quota or a full queue has refused this: it counts for the tenant and for the pipeline. */
+function refused(what: Refused, account: TenantAccount, pipeline: HostedPipeline): void {
+  account.eventsRejected += what.events ?? 0;
+  account.requestsRejected += what.requests ?? 0;
+  pipeline.countRefused(what);
 }
 
 function notFound(id: string): CepError {

@@ -181,7 +181,19 @@ export class PipelineEvents {
     }
     const kept = this.#keepOnDisk(entry, { request, idempotency, storage });
     intake.accept(entry);
-    return this.#unlessLate(entry, promise, kept);
+    return this.#unlessLate(entry, this.#skippedWhenUnreadable(entry, promise, storage), kept);
+  }
+
+  /** The log has a body that was refused: the next start, which reads as versions before did, is not to accept it. */
+  async #skippedWhenUnreadable({ sequence }: Entry, answer: Promise<InjectResult>, storage: RuntimeStorage): Promise<InjectResult> {
+    try {
+      return await answer;
+    } catch (error) {
+      const isUnreadable = error instanceof CepError && error.code === 'validation_error';
+      const skip = { kind: 'skip', pipelineId: this.#options.pipelineId, sequence, index: -1 } as const;
+      if (isUnreadable) await storage.append(skip).catch(() => undefined); // Without a log there will be nothing to accept.
+      throw error;
+    }
   }
 
   /** The answer, or that nobody knows what comes of it: the key keeps what will be known. */

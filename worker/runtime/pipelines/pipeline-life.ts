@@ -132,11 +132,13 @@ export class PipelineLife {
 
   /**
    * Puts it on a thread with its last state. `isNew`: nobody knows of it yet, and it reads nothing before it is kept.
+   * `before`, as that of `stop` and `delete`: asked when it is its turn, and nothing is done when it throws.
    * @throws CepError when the program does not start, or is not kept; one that is not new runs all the same then
    */
-  start(isNew = false): Promise<void> {
+  start({ isNew = false, before }: { readonly isNew?: boolean; readonly before?: () => void } = {}): Promise<void> {
     const { record, connect, events, intake, sources } = this.#parts;
     return this.exclusive(async () => {
+      before?.();
       if (this.isRunning) return;
       this.#become('starting');
       this.#strikes.forgive();
@@ -163,8 +165,9 @@ export class PipelineLife {
   }
 
   /** Finishes what was accepted, saves its state. */
-  stop(): Promise<void> {
+  stop(before?: () => void): Promise<void> {
     return this.exclusive(async () => {
+      before?.();
       if (this.#status === 'stopped') return;
       // Ticks of a pipeline that has none any more are not to be kept for it: its state has the time.
       if (this.#status !== 'failed') await this.#drain(() => this.#saveLast());
@@ -260,10 +263,11 @@ export class PipelineLife {
   }
 
   /** What its sinks have not taken is given up and kept as dead letters; none of them is waited for. */
-  delete(): Promise<void> {
+  delete(before?: () => void): Promise<void> {
     const { record, intake, events, ring, sinks, sources } = this.#parts;
     const calm = sinks.hurry();
     const done = this.exclusive(async () => {
+      before?.();
       await record.delete();
       void sources.stop();
       intake.close();

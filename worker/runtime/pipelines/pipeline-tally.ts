@@ -15,12 +15,20 @@ type TallyMetrics = Omit<PipelineMetrics, keyof PipelineFacts>;
 /** Streams that a program has no longer. */
 const STREAMS_REMEMBERED_MAX = 100;
 
+/** Events, or requests whose events nobody has read. */
+export interface Refused {
+  readonly events?: number;
+  readonly requests?: number;
+}
+
 /** What a pipeline counts on the API thread, and what its engine said of itself last. */
 export class PipelineTally {
   eventsProcessed = 0;
   outputEventsEmitted = 0;
   eventsInvalid = 0;
   eventsRefused = 0;
+  /** Before their events were read, since the process started. */
+  requestsRefused = 0;
   /** What restores took off `eventsProcessed`. */
   eventsTakenOff = 0;
   /** And off `outputEventsEmitted`. */
@@ -104,6 +112,11 @@ export class PipelineTally {
     types.set(type, (types.get(type) ?? 0) + count);
   }
 
+  refused({ events = 0, requests = 0 }: Refused): void {
+    this.eventsRefused += events;
+    this.requestsRefused += requests;
+  }
+
   counts(): PipelineCounts {
     const { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff, outputsTakenOff } = this;
     return { eventsProcessed, outputEventsEmitted, eventsInvalid, eventsRefused, eventsTakenOff, outputsTakenOff };
@@ -141,6 +154,7 @@ export class PipelineTally {
     const sum = (of: (stream: StreamMetrics) => number): number => streams.reduce((total, stream) => total + of(stream), 0);
     return {
       ...this.counts(),
+      requestsRefused: this.requestsRefused,
       eventsIncomplete,
       eventsLate,
       eventsUnread,

@@ -7,6 +7,7 @@ import { TimeFields, type TimeFieldsOptions } from '../../../shared/events/readi
 import type { EventSchemas } from '../../../shared/events/schema.ts';
 import { unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { isMap, type Value, type ValueMap } from '../../../shared/events/value.ts';
+import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
 import type { InjectFormat } from '../service.ts';
 
 /** An entry of a request: an event, or why it is none. */
@@ -54,18 +55,21 @@ export interface RequestReadingOptions {
   readonly schemas?: EventSchemas | undefined;
   /** What a source has read: a number that it states as a time has the unit of its size, as in a file. */
   readonly isFromSource?: boolean | undefined;
+  /** What stands beside the events of a batch is passed over, whatever it is. @default the body cannot be read */
+  readonly isEnvelopeOpen?: boolean | undefined;
 }
 
 /** Reads the events of requests, one body after the other. Never throws, whatever the body. */
 export class RequestReader {
   readonly #scanner = new RequestScanner();
 
-  read(text: string, format: InjectFormat, { timeField, schemas, isFromSource = false }: RequestReadingOptions = {}): RequestReading {
+  read(text: string, format: InjectFormat, options: RequestReadingOptions = {}): RequestReading {
+    const { timeField, schemas, isFromSource = false, isEnvelopeOpen = false } = options;
     this.#scanner.expect({ timeField, schemas });
     this.#scanner.isInMilliseconds = format !== 'flat' && !isFromSource;
     if (format === 'ndjson') return { entries: this.#lines(text) };
     try {
-      return { entries: format === 'batch' ? this.#scanner.batch(text) : [this.#scanner.only(text, format === 'flat')] };
+      return { entries: format === 'batch' ? this.#scanner.batch(text, isEnvelopeOpen) : [this.#scanner.only(text, format === 'flat')] };
     } catch (error) {
       if (!(error instanceof UnreadableText)) throw error;
       return { unreadable: { code: isJson(text) ? 'validation_error' : 'invalid_json', message: problemText(error) } };
@@ -140,7 +144,7 @@ class RequestScanner extends JsonScanner {
   }
 
   /** A body that is `{"events": [..]}`. */
-  batch(text: string): RequestEntry[] {
+  batch(text: string, isEnvelopeOpen: boolean): RequestEntry[] {
     this.open(text, 0, text.length);
     if (this.next() !== is.BRACE_OPEN) this.fail(`expected an object with \`events\`, found ${this.found()}`);
     this.at++;
@@ -148,8 +152,10 @@ class RequestScanner extends JsonScanner {
     if (this.next() === is.BRACE_CLOSE) this.at++;
     else
       do {
-        if (this.key() === 'events') entries = this.entries();
-        else this.member('', 1);
+        const key = this.key();
+        if (key === 'events') entries = this.entries();
+        else if (isEnvelopeOpen) this.member('', 1);
+        else this.fail(`unknown member '${key}' beside \`events\``, meantBy(key));
       } while (this.hasNextMember());
     this.requireEnd();
     return entries ?? this.fail('expected a member `events` with an array of events');
@@ -273,6 +279,15 @@ class RequestScanner extends JsonScanner {
     this.flat = new Map();
     return flat;
   }
+}
+
+/** What else such a request may say stands in its query. */
+const QUERY = ['durable', 'outputs', 'time_field'];
+
+function meantBy(key: string): string | undefined {
+  const nearest = QUERY.includes(key) ? key : nearestName(key, ['events', ...QUERY]);
+  if (nearest === undefined) return undefined;
+  return QUERY.includes(nearest) ? `did you mean the query parameter '${nearest}'?` : `did you mean '${nearest}'?`;
 }
 
 function shown(value: Value): string {

@@ -40,6 +40,7 @@ export interface TenantAccount {
   /** Time for checking its programs. */
   readonly checkTime: TimeBudget;
   eventsRejected: number;
+  requestsRejected: number;
   /** By pipelines that are gone. */
   doneBefore: TenantDone;
 }
@@ -206,6 +207,7 @@ function newAccount(tenant: StoredTenant): TenantAccount {
     meter: new EventMeter(tenant.quota.maxEventsPerSecond),
     checkTime: new TimeBudget(checkMsPerMinute[tenant.plan]),
     eventsRejected: 0,
+    requestsRejected: 0,
     doneBefore: tenant.doneBefore ?? NOTHING_DONE,
   };
 }

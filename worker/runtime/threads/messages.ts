@@ -193,6 +193,8 @@ export interface WorkRecord {
   readonly timeField: string | null;
   /** What it came from. @default no source */
   readonly source?: RecordSource | undefined;
+  /** What stands beside the events of a batch is passed over: a version that did so has accepted it, or no client has sent it. */
+  readonly isEnvelopeOpen?: boolean | undefined;
   /** Bytes of the arena; -1 for a tick. */
   readonly length: number;
   /** Epoch ms of its arrival, or of the tick. */

@@ -297,7 +297,7 @@ class RecordJob {
   }
 
   read(body: Uint8Array, reader: RequestReader): void {
-    const { format, timeField, skip } = this.#record;
+    const { format, timeField, skip, isEnvelopeOpen } = this.#record;
     const isPlain = skip.length === 0 && timeField === null;
     const isFromSource = this.#record.source?.isConnector === true;
     const origin = { source: this.#engine.source, isFromSource };
@@ -309,6 +309,7 @@ class RecordJob {
         timeField: timeField ?? undefined,
         schemas: this.#engine.schemas,
         isFromSource,
+        isEnvelopeOpen,
       });
       if ('unreadable' in reading) this.#outcome.unreadable = reading.unreadable;
       else this.#entries = reading.entries;

@@ -1,6 +1,6 @@
 import { CepError } from '../../../shared/errors/error.ts';
-import { type Route, routeMaker } from '../../../shared/http/route.ts';
-import type { Access, ProgramDiagnostic, ReloadReport } from '../../runtime/service.ts';
+import { type Call, type Route, routeMaker } from '../../../shared/http/route.ts';
+import type { Access, Change, ProgramDiagnostic, ReloadReport } from '../../runtime/service.ts';
 import { diagnosticWire, reloadWire } from '../wire.ts';
 
 /** Declares a route of the server. */
@@ -43,4 +43,15 @@ function isDiagnostic(value: unknown): value is ProgramDiagnostic {
 /** What a reload would do: a report, which has no warnings when it is the reason of a refusal. */
 function isReloadReport(value: unknown): value is Omit<ReloadReport, 'warnings'> & Partial<Pick<ReloadReport, 'warnings'>> {
   return typeof value === 'object' && value !== null && 'reloaded' in value && 'preserved' in value;
+}
+
+/** For what a change is asked: until its client hangs up, and for what that has seen. */
+export function changeOf({ headers, signal }: Pick<Call<unknown>, 'headers' | 'signal'>): Required<Change> {
+  return { signal, versions: versionsOf(headers['if-match']) };
+}
+
+/** The versions that `If-Match` names (RFC 9110, 13.1.1); undefined when any will do. What names none of ours matches none. */
+function versionsOf(header: string | undefined): readonly number[] | undefined {
+  if (header === undefined || header.trim() === '*') return undefined;
+  return Array.from(header.matchAll(/(?<!W\/)"(\d{1,15})"/g), ([, version]) => Number(version));
 }

@@ -18,7 +18,7 @@ import {
 import { topologySchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Access, Pipeline, Runtime } from '../../runtime/service.ts';
 import { deployedWire, diagnosticWire, metricsWire, pastReloadWire, pipelineWire, reloadWire, topologyWire } from '../wire.ts';
-import { type ApiRoute, apiRoute, pipelinePath, withWireDetails } from './api-route.ts';
+import { type ApiRoute, apiRoute, changeOf, pipelinePath, withWireDetails } from './api-route.ts';
 
 const tag = 'pipelines';
 const unknownPipeline = ['pipeline_not_found'] as const;
@@ -92,9 +92,10 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       access: 'key',
       success: { 200: deletedSchema },
       errors: [...unknownPipeline, 'queue_full', ...unstored],
+      isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params, signal }) => {
-        await pipelines.delete(caller.tenantId, params.id, { signal });
+      handle: async (call) => {
+        await pipelines.delete(call.caller.tenantId, call.params.id, changeOf(call));
         return { deleted: true };
       },
     }),
@@ -106,12 +107,6 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
 /** With the version as its ETag, which a reload may name. */
 function shownPipeline(pipeline: Pipeline): Answer {
   return new Answer(200, pipelineWire(pipeline), { etag: `"${pipeline.version}"` });
-}
-
-/** The versions that `If-Match` names (RFC 9110, 13.1.1); undefined when any will do. What names none of ours matches none. */
-function versionsOf(header: string | undefined): readonly number[] | undefined {
-  if (header === undefined || header.trim() === '*') return undefined;
-  return Array.from(header.matchAll(/(?<!W\/)"(\d{1,15})"/g), ([, version]) => Number(version));
 }
 
 type Owner = Pick<Runtime, 'pipelines'>;
@@ -136,8 +131,9 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       access: 'key',
       success: { 200: pipelineSchema },
       errors: [...unknownPipeline, ...unstored],
+      isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params }) => pipelineWire(await pipelines.stop(caller.tenantId, params.id)),
+      handle: async (call) => pipelineWire(await pipelines.stop(call.caller.tenantId, call.params.id, changeOf(call))),
     }),
     apiRoute({
       method: 'POST',
@@ -148,9 +144,9 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       access: 'key',
       success: { 200: pipelineSchema },
       errors: [...unknownPipeline, 'queue_full', 'validation_error', 'connector_error', 'model_error', ...unstored],
+      isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params, signal }) =>
-        pipelineWire(await withWireDetails(pipelines.start(caller.tenantId, params.id, { signal }))),
+      handle: async (call) => pipelineWire(await withWireDetails(pipelines.start(call.caller.tenantId, call.params.id, changeOf(call)))),
     }),
     apiRoute({
       method: 'POST',
@@ -176,9 +172,15 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       idempotency: 'answer',
       isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params, signal, headers, body: { dry_run: dryRun, accept_reset: acceptReset, ...program } }) => {
+      handle: async (call) => {
+        const {
+          caller,
+          params,
+          body: { dry_run: dryRun, accept_reset: acceptReset, ...program },
+        } = call;
+        const { versions, signal } = changeOf(call);
         const options = { ...(dryRun === undefined ? {} : { dryRun }), ...(acceptReset === undefined ? {} : { acceptReset }) };
-        const request = { ...program, ...options, versions: versionsOf(headers['if-match']) };
+        const request = { ...program, ...options, versions };
         return reloadWire(await withWireDetails(pipelines.reload(caller.tenantId, params.id, request, { signal })));
       },
     }),
@@ -192,9 +194,9 @@ function lifecycleRoutes({ pipelines }: Owner): readonly ApiRoute[] {
       body: watchRequestSchema,
       success: { 200: pipelineSchema },
       errors: [...unknownPipeline, 'pipeline_not_running', 'quota_exceeded', 'queue_full', ...unstored],
+      isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params, signal, body: { enabled } }) =>
-        pipelineWire(await pipelines.watch(caller.tenantId, params.id, enabled, { signal })),
+      handle: async (call) => pipelineWire(await pipelines.watch(call.caller.tenantId, call.params.id, call.body.enabled, changeOf(call))),
     }),
     apiRoute({
       method: 'POST',

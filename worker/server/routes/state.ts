@@ -5,7 +5,7 @@ import { checkpointSchema, restoredSchema, restoreRequestSchema } from '../../..
 import { clearedSchema, deadLettersSchema, replayedSchema } from '../../../shared/protocol/pipelines.ts';
 import type { LetterFilter } from '../../connectors/delivery/dead-letters.ts';
 import type { Runtime } from '../../runtime/service.ts';
-import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
+import { type ApiRoute, apiRoute, changeOf, pipelinePath } from './api-route.ts';
 
 /** What a pipeline keeps: its state as a checkpoint, and what its sinks did not take. */
 export function stateRoutes(runtime: Runtime): readonly ApiRoute[] {
@@ -50,9 +50,11 @@ function checkpointRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
         'model_error',
         'storage_unavailable',
       ],
+      isConditional: true,
       isAudited: true,
-      handle: async ({ caller, params, body, signal }) => {
-        const { pipelineId, eventsRestored, preserved, reset } = await pipelines.restore(caller.tenantId, params.id, body, { signal });
+      handle: async (call) => {
+        const restored = await pipelines.restore(call.caller.tenantId, call.params.id, call.body, changeOf(call));
+        const { pipelineId, eventsRestored, preserved, reset } = restored;
         return { pipeline_id: pipelineId, restored: true, events_restored: eventsRestored, preserved, reset };
       },
     }),

@@ -177,6 +177,7 @@ const metrics = {
   events_incomplete: 0,
   events_late: 1,
   events_refused: 0,
+  requests_refused: 0,
   events_in_flight: 0,
   dlq_events: 3,
   active_runs: 4,
@@ -339,6 +340,7 @@ describe('cep usage', () => {
     output_events_emitted: 8,
     active_pipelines: 2,
     events_rejected: 9,
+    requests_rejected: 3,
     quota: { max_pipelines: 10, max_events_per_second: 10_000, max_streams_per_pipeline: 50, max_state_bytes: 1024 },
   };
 
@@ -348,7 +350,7 @@ describe('cep usage', () => {
       "Tenant:    acme (t_1)
       Pipelines: 2 of 10
       Events:    1,234,567, at most 10,000 per second
-      Rejected:  9
+      Rejected:  9, and 3 requests unread
       Alerts:    8
       Streams:   at most 50 in a pipeline
       State:     at most 1,024 bytes in all

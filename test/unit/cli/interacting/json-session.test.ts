@@ -205,3 +205,17 @@ it('shows what a program sends to a console on standard error, and counts what i
   expect(session.stderr).toContain('seen');
   await session.end();
 });
+
+it('counts each event that it answers with invalid_event, and what a file has of them', async () => {
+  const session = new JsonConversation();
+  await session.ask({ cmd: 'load_vpl', vpl: large }, 'loaded');
+  await session.ask(inject(5), 'injected');
+  const wrong = [inject('five'), inject(2 ** 60), { ...inject(1), timestamp: 'soon' }];
+  for (const command of wrong) expect(await session.ask(command, 'error')).toMatchObject({ code: 'invalid_event' });
+  expect(await session.ask({ cmd: 'get_metrics' }, 'metrics')).toMatchObject({ events_processed: 1, events_invalid: wrong.length });
+  const path = work.write('wrong.evt', 'A { x: 1 }\nA { x: "y" }\nA { x: }\n');
+  const played = await session.ask({ cmd: 'inject_file', path }, 'injected');
+  expect(played).toMatchObject({ events: 1, refused: 2 });
+  expect(await session.ask({ cmd: 'get_metrics' }, 'metrics')).toMatchObject({ events_processed: 2, events_invalid: wrong.length + 2 });
+  await session.end();
+});
