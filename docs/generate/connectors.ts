@@ -62,7 +62,7 @@ function indexPage(): string {
         '[lines of a file](../event-files.md#jsonl) have no such `fields`. A `timestamp` beside them is its time.',
       'What a connector is sent goes in the order in which it was made. `kafka`, `nats`, `mqtt`, `redis` and the databases are sent batches of up ' +
         'to 500 while their circuit is closed, smaller ones when the other side takes none so large or does not say which message it refuses; ' +
-        '`http` as many requests at a time as `concurrency` says. What of a batch was not taken is a batch again after a while, so it may ' +
+        '`http` as many requests at a time as `concurrency` says. Whoever answers when to come again (`Retry-After`, in seconds or as a date) is left alone until then, for a minute at most. What of a batch was not taken is a batch again after a while, so it may ' +
         'arrive behind what the other side took of the first. ' +
         'How often an event is tried, what the circuit breaker counts and what becomes a dead letter is the same as if each was sent alone. ' +
         'A place in a source moves on for good only when all that was made of it is delivered or in the dead letters.',
