@@ -192,8 +192,11 @@ const records = fc.array(
 /** Which of the open questions is answered next, and when: consumed one by one, then 0. */
 const choices = fc.array(fc.nat(1_000), { maxLength: 120 });
 
-/** Streams that do not follow one another come in an order of their own. */
-function byStream({ outputs, ...rest }: RecordResult): unknown {
+/**
+ * Streams that do not follow one another come in an order of their own. A question that a record before has open already is not asked again:
+ * which of them looked up is no matter, as whatever is said behind the first one that did waits like it.
+ */
+function byStream({ outputs, isLookedUp: _which, ...rest }: RecordResult): unknown {
   const streams: Record<string, unknown[]> = {};
   outputs.stream.forEach((stream, at) => {
     streams[stream] ??= [];
