@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
@@ -145,6 +148,62 @@ it('placements begin with different members, so that not the same ones have all 
   const holders = await Promise.all(Array.from({ length: 20 }, (_, at) => put(`g:p:${at}`)));
   expect([...new Set(holders.flat())].sort()).toEqual([1, 2, 3, 4, 5]);
   expect((await put('g:p:0')).sort()).toEqual(holders[0]?.sort());
+});
+
+/** One whose process hangs: it takes requests and never answers. */
+async function silentMember(): Promise<Server> {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+it.each([3, 5])('a member of %i that does not answer keeps no placement from its checkpoints', async (size) => {
+  if (size === 5) await five();
+  const server = await silentMember();
+  const paths = new Set<string>();
+  server.on('request', ({ url = '' }) => void paths.add(url));
+  const silent = peer(2, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  leader.others = [silent, ...leader.others.filter(({ id, isReachable }) => id !== 2 && isReachable)];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    let kept = 0;
+    const puts = Array.from({ length: 20 }, async (_, at) => {
+      const holders = await put(`g:p:${at}`);
+      kept++;
+      return holders;
+    });
+    while (kept + paths.size < puts.length) await turn();
+    expect(paths.size).toBeGreaterThan(0);
+    // No more than that: its request has not come to an end of its own.
+    await vi.advanceTimersByTimeAsync(2_500);
+    for (const holders of await Promise.all(puts)) {
+      expect(holders).toHaveLength((size + 1) / 2);
+      expect(holders).not.toContain(2);
+    }
+  } finally {
+    vi.useRealTimers();
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  }
+});
+
+it('a checkpoint is read beside a member that does not answer', async () => {
+  const { kept = '' } = await withCheckpoints({ kept: [2, 3] });
+  await askMember('PUT', others[1], kept);
+  const server = await silentMember();
+  const asking = new Promise<void>((resolve) => void server.once('request', () => resolve()));
+  leader.others = [peer(2, `http://127.0.0.1:${(server.address() as AddressInfo).port}`), ...leader.others.slice(1)];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const read = ask({ method: 'GET', url: `${asked.url}${kept}`, key: coordinatorKey });
+    await asking;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(await read).toMatchObject({ status: 200, text: 'state' });
+  } finally {
+    vi.useRealTimers();
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  }
 });
 
 it('what fewer members have than a majority of five is copied to the others when one goes', async () => {
