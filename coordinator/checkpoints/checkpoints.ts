@@ -312,7 +312,8 @@ function described(failures: readonly Unspread[]): string {
 
 /** Part of the message, which workers hand on: whoever looks at the pipeline sees no hint. */
 function whoHad({ locations }: Manifest): string {
-  return `, though it counts: ${locations.join(', ')} had it; docs/operations/disaster-recovery.md says where to look for it, and how the pipeline begins anew`;
+  const holders = locations.map((one) => (one === SHARED ? 'the store of --checkpoint-store' : one));
+  return `, though it counts: ${holders.join(', ')} had it; docs/operations/disaster-recovery.md says where to look for it, and how the pipeline begins anew`;
 }
 
 function isOf(manifest: Manifest, { epoch, sequence }: CheckpointName): boolean {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { checkpointStore } from '../../../../coordinator/checkpoints/checkpoint-store.ts';
 import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
@@ -54,7 +55,7 @@ function peer(id: number, url = closedUrl): RaftPeerStatus {
 }
 
 /** A checkpoint of each pipeline, on the members that it is said to be on; gives the paths of their bytes. */
-async function withCheckpoints(holders: Readonly<Record<string, readonly number[]>>): Promise<Record<string, string>> {
+async function withCheckpoints(holders: Readonly<Record<string, readonly (number | 'shared')[]>>): Promise<Record<string, string>> {
   const agree = async (command: Command) =>
     (await group.propose(command, undefined)).value as { readonly id: string; readonly epoch: number };
   const worker = { id: 'w1', incarnation: 'i1' };
@@ -66,7 +67,7 @@ async function withCheckpoints(holders: Readonly<Record<string, readonly number[
   for (const [name, ids] of Object.entries(holders)) {
     const placementId = `${id}:${name}:0`;
     const { epoch } = await agree({ type: 'AssignPlacement', payload: { id: placementId, workerId: 'w1' } });
-    const locations = ids.map((one) => `node-${one}`);
+    const locations = ids.map((one) => (one === 'shared' ? one : `node-${one}`));
     const manifest = { sequence: 1, bytes: bytes.length, checksum: crc32c(bytes), locations, received: {} };
     await agree({ type: 'CommitCheckpoint', payload: { placementId, epoch, ...manifest } });
     paths[name] = `/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/1`;
@@ -246,4 +247,13 @@ it('a checkpoint that counts and that nobody has is named with those that had it
   );
   const unknown = await asked.request('GET', gone.replace(/1$/, '2'));
   expect(unknown.body.error).toMatch(/^no member has checkpoint 2 of placement '.*' under epoch \d+$/);
+});
+
+it('of a checkpoint that was in the shared store, that store is named as its option is', async () => {
+  await asked.close();
+  asked = await Coordinator.start({ group, isGroup: true, sharedCheckpoints: checkpointStore(undefined) });
+  const { gone = '' } = await withCheckpoints({ gone: ['shared'] });
+  leader.others = leader.others.slice(0, 2);
+  const { body } = await asked.request('GET', gone);
+  expect(body.error).toMatch(/, though it counts: the store of --checkpoint-store had it; docs\/operations\/disaster-recovery\.md /);
 });
