@@ -4,6 +4,7 @@ import type { WebDoor } from '../../shared/outbound/web-door.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import type { GroupMember } from '../cluster/group-member.ts';
 import type { RaftStatus } from '../raft/group.ts';
+import { bounds } from '../state/bounds.ts';
 import type { ClusterState, Manifest } from '../state/cluster-state.ts';
 import { askInTurn } from './ask-in-turn.ts';
 import type { CheckpointName, CheckpointStore } from './checkpoint-store.ts';
@@ -83,7 +84,7 @@ export class Checkpoints {
 
   /**
    * Keeps the bytes in what is shared, else here and with others, until a majority of the voting members has them. Gives the names of those who
-   * have them. @throws CepError `storage_unavailable` when too few take them
+   * have them, as many as a manifest may name. @throws CepError `storage_unavailable` when too few take them
    */
   async keep(name: CheckpointName, bytes: Uint8Array): Promise<string[]> {
     const { group, store, shared } = this.#options;
@@ -93,7 +94,7 @@ export class Checkpoints {
     }
     const { nodeId } = group.status();
     const [, copied] = await Promise.all([store.write(name, bytes), this.#copy(name, bytes)]);
-    return [nodeId, ...copied].map((id) => `node-${id}`);
+    return [nodeId, ...copied].slice(0, bounds.manifestLocationsMax).map((id) => `node-${id}`);
   }
 
   /** Here only. */

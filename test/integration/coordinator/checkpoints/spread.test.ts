@@ -7,6 +7,7 @@ import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
 import type { MembershipChange, RaftPeerStatus, RaftStatus } from '../../../../coordinator/raft/group.ts';
+import { bounds } from '../../../../coordinator/state/bounds.ts';
 import type { Command } from '../../../../coordinator/state/commands.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { Coordinator, coordinatorKey } from '../../../contract/coordinator.ts';
@@ -256,4 +257,15 @@ it('of a checkpoint that was in the shared store, that store is named as its opt
   leader.others = leader.others.slice(0, 2);
   const { body } = await asked.request('GET', gone);
   expect(body.error).toMatch(/, though it counts: the store of --checkpoint-store had it; docs\/operations\/disaster-recovery\.md /);
+});
+
+it('in a group of many members a checkpoint is on a majority, and as many are named as one that counts may name', async () => {
+  const { many = '' } = await withCheckpoints({ many: [1] });
+  leader.others = Array.from({ length: 32 }, (_, at) => peer(at + 2, others[at % 2]?.url));
+  const next = many.replace(/1$/, '2');
+  const headers = { 'content-type': 'application/octet-stream' };
+  const { body } = await ask({ method: 'PUT', url: `${asked.url}${next}`, key: coordinatorKey, headers, body: bytes });
+  expect(new Set(body.locations).size).toBe(bounds.manifestLocationsMax);
+  const commit = { bytes: body.bytes, checksum: body.checksum, locations: body.locations, received: {} };
+  expect(await asked.post(`${next}/commit`, commit)).toMatchObject({ status: 200, body: { sequence: 2 } });
 });
