@@ -34,8 +34,18 @@ const BYTES_PER_MS = 10_000;
 /** Location of what is in the store that all members share. */
 const SHARED = 'shared';
 
+/** Placements whose checkpoints are copied at a time when the group changes. */
+const PLACEMENTS_AT_A_TIME = 8;
 /** Placements that one message names. */
 const NAMED_MAX = 100;
+
+interface Spreading {
+  readonly placementId: string;
+  readonly manifest: Manifest;
+  /** As `#spread` was. */
+  readonly before: ReadonlyMap<string, readonly number[]>;
+  readonly leaving: number | undefined;
+}
 
 /** A placement whose newest checkpoint is not on as many members as it should be. */
 interface Unspread {
@@ -172,34 +182,44 @@ export class Checkpoints {
     const { group } = this.#options;
     const before = this.#spread;
     this.#spread = new Map();
-    const failures: Unspread[] = [];
-    for (const [placementId, manifests] of group.state.manifests.entries()) {
-      const manifest = manifests.at(-1);
-      if (manifest === undefined || manifest.locations.includes(SHARED)) continue;
-      const { epoch, sequence } = manifest;
-      const name = { placementId, epoch, sequence };
-      const path = pathOf('', name);
-      const given = before.get(path) ?? [];
-      const staying = votersOf(group.status()).filter((id) => id !== leaving);
-      const holders = staying.filter((id) => given.includes(id) || manifest.locations.includes(`node-${id}`));
-      const missing = majorityOf(staying.length) - holders.length;
-      this.#spread.set(path, given);
-      if (missing <= 0) continue;
-      // Nobody who stays is known to have it. Who leads since a short time does not know all that do.
-      const isOnlyLeaving = leaving !== undefined && holders.length === 0;
-      try {
-        const others = staying.filter((id) => !holders.includes(id));
-        const since = await this.#spreadOne(name, others, missing);
-        this.#spread.set(path, [...given, ...since]);
-        if (since.length < missing)
-          failures.push({ placementId, reason: 'too few members take them', isOnlyLeaving: isOnlyLeaving && since.length === 0 });
-      } catch (error) {
-        if (!(error instanceof CepError)) throw error;
-        // What the leaving member does not have either is not lost with it.
-        failures.push({ placementId, reason: error.message, isOnlyLeaving: isOnlyLeaving && error.code !== 'checkpoint_not_found' });
+    const placements = group.state.manifests.entries();
+    const found: (Unspread | undefined)[] = [];
+    let places = 0;
+    const copyInTurn = async (): Promise<void> => {
+      for (const [placementId, manifests] of placements) {
+        const manifest = manifests.at(-1);
+        if (manifest === undefined || manifest.locations.includes(SHARED)) continue;
+        const place = places++;
+        found[place] = await this.#spreadNewest({ placementId, manifest, before, leaving });
       }
+    };
+    await Promise.all(Array.from({ length: PLACEMENTS_AT_A_TIME }, copyInTurn));
+    return found.filter((one) => one !== undefined);
+  }
+
+  async #spreadNewest({ placementId, manifest, before, leaving }: Spreading): Promise<Unspread | undefined> {
+    const { epoch, sequence } = manifest;
+    const name = { placementId, epoch, sequence };
+    const path = pathOf('', name);
+    const given = before.get(path) ?? [];
+    const staying = votersOf(this.#options.group.status()).filter((id) => id !== leaving);
+    const holders = staying.filter((id) => given.includes(id) || manifest.locations.includes(`node-${id}`));
+    const missing = majorityOf(staying.length) - holders.length;
+    this.#spread.set(path, given);
+    if (missing <= 0) return undefined;
+    // Nobody who stays is known to have it. Who leads since a short time does not know all that do.
+    const isOnlyLeaving = leaving !== undefined && holders.length === 0;
+    try {
+      const others = staying.filter((id) => !holders.includes(id));
+      const since = await this.#spreadOne(name, others, missing);
+      this.#spread.set(path, [...given, ...since]);
+      if (since.length >= missing) return undefined;
+      return { placementId, reason: 'too few members take them', isOnlyLeaving: isOnlyLeaving && since.length === 0 };
+    } catch (error) {
+      if (!(error instanceof CepError)) throw error;
+      // What the leaving member does not have either is not lost with it.
+      return { placementId, reason: error.message, isOnlyLeaving: isOnlyLeaving && error.code !== 'checkpoint_not_found' };
     }
-    return failures;
   }
 
   #reportUnspread(failures: readonly Unspread[]): void {

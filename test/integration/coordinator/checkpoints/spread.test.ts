@@ -28,7 +28,7 @@ class Leader extends MemoryMember {
   }
 
   override async changeMembership(change?: MembershipChange): Promise<void> {
-    this.others = this.others.filter(({ id }) => id !== change?.id);
+    if (change?.kind === 'remove') this.others = this.others.filter(({ id }) => id !== change.id);
   }
 }
 
@@ -217,12 +217,15 @@ it('what fewer members have than a majority of five is copied to the others when
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
 });
 
-it('whoever removes members is told of checkpoints that are left on too few', async () => {
+it('whoever promotes or removes members is told of checkpoints that are left on too few', async () => {
   await five();
   await withCheckpoints({ quiet: [2, 5] });
   const lost = (one: RaftPeerStatus): RaftPeerStatus => ([2, 5].includes(one.id) ? { ...one, isReachable: false } : one);
   leader.others = leader.others.map(lost);
   const remove = (id: string) => cep(['raft', 'remove', id, '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  const promoted = await cep(['raft', 'promote', '3', '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  expect([promoted.exitCode, promoted.stdout]).toEqual([0, 'Member 3 votes from now on\n']);
+  expect(promoted.stderr).toMatch(/warning: the newest checkpoints of g_\w+:quiet:0 are on too few of the members that vote now/);
   for (const id of ['2', '5']) {
     const { exitCode, stdout, stderr } = await remove(id);
     expect([exitCode, stdout]).toEqual([0, `Removed member ${id}\n`]);
@@ -230,12 +233,14 @@ it('whoever removes members is told of checkpoints that are left on too few', as
   }
 });
 
-it('whoever removes a member of which everything is copied is warned of nothing', async () => {
+it('whoever promotes or removes a member is warned of nothing where everything is copied', async () => {
   await five();
   const paths = await withCheckpoints({ kept: [1, 2] });
   await askMember('PUT', asked, paths.kept);
-  const { exitCode, stderr } = await cep(['raft', 'remove', '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
-  expect([exitCode, stderr]).toEqual([0, '']);
+  for (const command of ['promote', 'remove']) {
+    const { exitCode, stderr } = await cep(['raft', command, '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
+    expect([exitCode, stderr]).toEqual([0, '']);
+  }
 });
 
 it('a checkpoint that counts and that nobody has is named with those that had it, and with what to do', async () => {
@@ -268,4 +273,24 @@ it('in a group of many members a checkpoint is on a majority, and as many are na
   expect(new Set(body.locations).size).toBe(bounds.manifestLocationsMax);
   const commit = { bytes: body.bytes, checksum: body.checksum, locations: body.locations, received: {} };
   expect(await asked.post(`${next}/commit`, commit)).toMatchObject({ status: 200, body: { sequence: 2 } });
+});
+
+it('checkpoints are copied eight at a time before a promotion is answered', async () => {
+  const names = Array.from({ length: 16 }, (_, at) => `p${at}`);
+  const paths = await withCheckpoints(Object.fromEntries(names.map((name) => [name, [1]])));
+  for (const name of names) await askMember('PUT', asked, paths[name]);
+  const held: (() => void)[] = [];
+  let most = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    held.push(() => void response.writeHead(201).end());
+    most = Math.max(most, held.length);
+    // It answers only once eight are there.
+    if (held.length === 8) void turn().then(() => held.splice(0).forEach((answer) => void answer()));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  leader.others = [peer(2, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)];
+  const { status, body } = await asked.post('/api/v1/cluster/raft/members/2/promote');
+  expect([status, body.uncopied, most]).toEqual([200, undefined, 8]);
+  await new Promise((resolve) => void server.close(resolve));
 });
