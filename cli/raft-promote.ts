@@ -1,6 +1,7 @@
 import { Command, Option } from 'clipanion';
 import { ClusterCommand } from './client/cluster-command.ts';
 import type { ServerApi } from './client/server-api.ts';
+import { uncopiedWarning } from './client/uncopied-checkpoints.ts';
 import { wholeNumber } from './whole-number.ts';
 
 export class RaftPromoteCommand extends ClusterCommand {
@@ -18,5 +19,6 @@ export class RaftPromoteCommand extends ClusterCommand {
     const member = await api.promoteMember(wholeNumber('ID', this.memberId, 1));
     if (this.json) this.printJson(member);
     else this.print(`Member ${member.id} votes from now on\n`);
+    if (member.uncopied) this.note(uncopiedWarning(member.uncopied, 'the members that vote now'));
   }
 }

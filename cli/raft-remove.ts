@@ -1,6 +1,7 @@
 import { Command, Option } from 'clipanion';
 import { ClusterCommand } from './client/cluster-command.ts';
 import type { ServerApi } from './client/server-api.ts';
+import { uncopiedWarning } from './client/uncopied-checkpoints.ts';
 import { wholeNumber } from './whole-number.ts';
 
 export class RaftRemoveCommand extends ClusterCommand {
@@ -20,15 +21,6 @@ export class RaftRemoveCommand extends ClusterCommand {
     const answer = await api.removeMember(id);
     if (this.json) this.printJson({ id, ...answer });
     else this.print(`Removed member ${id}\n`);
-    this.#warnOfUncopied(answer.uncopied ?? []);
-  }
-
-  /** Whoever removes the next member takes the last copy away. */
-  #warnOfUncopied(placements: readonly string[]): void {
-    if (placements.length === 0) return;
-    this.note(
-      `warning: the newest checkpoints of ${placements.join(', ')} are on too few of the members that are left, and cannot be copied now: ` +
-        'another member may be the last that has them, so keep the data directories of all, removed ones too, and bring back those that are down',
-    );
+    if (answer.uncopied) this.note(uncopiedWarning(answer.uncopied, 'the members that are left'));
   }
 }

@@ -5,7 +5,13 @@ import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { limits } from '../../shared/limits.ts';
 import type { backupSchema } from '../../shared/protocol/backups.ts';
 import type { checkpointSchema, restoredSchema } from '../../shared/protocol/checkpoints.ts';
-import type { memberAddedSchema, memberRemovedSchema, raftStatusSchema, transferredSchema } from '../../shared/protocol/cluster.ts';
+import type {
+  memberAddedSchema,
+  memberPromotedSchema,
+  memberRemovedSchema,
+  raftStatusSchema,
+  transferredSchema,
+} from '../../shared/protocol/cluster.ts';
 import type { batchInjectedSchema } from '../../shared/protocol/events.ts';
 import type { alertSchema, alertWithCausesSchema, tenantMetricsSchema } from '../../shared/protocol/overview.ts';
 import type {
@@ -241,7 +247,7 @@ export class ServerApi {
     return this.#post('/api/v1/cluster/raft/members', ['id'], JSON.stringify({ id, url }));
   }
 
-  promoteMember(id: number): Promise<Static<typeof memberAddedSchema>> {
+  promoteMember(id: number): Promise<Static<typeof memberPromotedSchema>> {
     return this.#post(`/api/v1/cluster/raft/members/${id}/promote`, ['id']);
   }
 

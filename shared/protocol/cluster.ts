@@ -50,17 +50,15 @@ export const memberSchema = Type.Object({ id: nodeId, url: Type.String(), role: 
 
 export const memberAddedSchema = Type.Object({ id: nodeId, url: Type.String(), role: nodeRole }, strict);
 
-export const memberRemovedSchema = Type.Object(
-  {
-    removed: Type.Literal(true),
-    uncopied: Type.Optional(
-      Type.Array(Type.String(), {
-        description: 'Placements whose newest checkpoint could not be copied to a majority of the members that are left, 100 at most.',
-      }),
-    ),
-  },
-  strict,
+const uncopied = Type.Optional(
+  Type.Array(Type.String(), {
+    description: 'Placements whose newest checkpoint could not be copied to a majority of the members that vote now, 100 at most.',
+  }),
 );
+
+export const memberPromotedSchema = Type.Object({ id: nodeId, url: Type.String(), role: nodeRole, uncopied }, strict);
+
+export const memberRemovedSchema = Type.Object({ removed: Type.Literal(true), uncopied }, strict);
 
 export const transferRequestSchema = Type.Object({ to: Type.Optional(nodeId) }, strict);
 

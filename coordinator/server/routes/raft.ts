@@ -4,6 +4,7 @@ import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import {
   memberAddedSchema,
+  memberPromotedSchema,
   memberRemovedSchema,
   memberRequestSchema,
   memberSchema,
@@ -126,7 +127,7 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       summary: 'Let a learner vote that has nearly all entries',
       tag,
       access: 'key',
-      success: { 200: memberAddedSchema },
+      success: { 200: memberPromotedSchema },
       errors: ['member_not_found', ...memberErrors],
       isAudited: true,
       handle: (call) => {
@@ -137,8 +138,8 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
             const peer = peerOf(group.status(), call.params.id);
             requireCaughtUp(peer);
             await group.changeMembership({ kind: 'promote', id: peer.id });
-            await checkpoints.spreadIfPossible();
-            return new Answer(200, { id: peer.id, url: peer.url, role: 'follower' });
+            const uncopied = await checkpoints.spreadIfPossible();
+            return new Answer(200, { id: peer.id, url: peer.url, role: 'follower', ...(uncopied.length > 0 ? { uncopied } : {}) });
           },
           { answerMsMax: COPYING_MS_MAX },
         );

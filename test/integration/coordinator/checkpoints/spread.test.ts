@@ -1,8 +1,13 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { checkpointStore } from '../../../../coordinator/checkpoints/checkpoint-store.ts';
 import { GroupMember } from '../../../../coordinator/cluster/group-member.ts';
 import { MemoryMember } from '../../../../coordinator/cluster/memory-member.ts';
 import { Replica } from '../../../../coordinator/cluster/replica.ts';
 import type { MembershipChange, RaftPeerStatus, RaftStatus } from '../../../../coordinator/raft/group.ts';
+import { bounds } from '../../../../coordinator/state/bounds.ts';
 import type { Command } from '../../../../coordinator/state/commands.ts';
 import { crc32c } from '../../../../shared/checksum/crc32c.ts';
 import { Coordinator, coordinatorKey } from '../../../contract/coordinator.ts';
@@ -23,7 +28,7 @@ class Leader extends MemoryMember {
   }
 
   override async changeMembership(change?: MembershipChange): Promise<void> {
-    this.others = this.others.filter(({ id }) => id !== change?.id);
+    if (change?.kind === 'remove') this.others = this.others.filter(({ id }) => id !== change.id);
   }
 }
 
@@ -51,7 +56,7 @@ function peer(id: number, url = closedUrl): RaftPeerStatus {
 }
 
 /** A checkpoint of each pipeline, on the members that it is said to be on; gives the paths of their bytes. */
-async function withCheckpoints(holders: Readonly<Record<string, readonly number[]>>): Promise<Record<string, string>> {
+async function withCheckpoints(holders: Readonly<Record<string, readonly (number | 'shared')[]>>): Promise<Record<string, string>> {
   const agree = async (command: Command) =>
     (await group.propose(command, undefined)).value as { readonly id: string; readonly epoch: number };
   const worker = { id: 'w1', incarnation: 'i1' };
@@ -63,7 +68,7 @@ async function withCheckpoints(holders: Readonly<Record<string, readonly number[
   for (const [name, ids] of Object.entries(holders)) {
     const placementId = `${id}:${name}:0`;
     const { epoch } = await agree({ type: 'AssignPlacement', payload: { id: placementId, workerId: 'w1' } });
-    const locations = ids.map((one) => `node-${one}`);
+    const locations = ids.map((one) => (one === 'shared' ? one : `node-${one}`));
     const manifest = { sequence: 1, bytes: bytes.length, checksum: crc32c(bytes), locations, received: {} };
     await agree({ type: 'CommitCheckpoint', payload: { placementId, epoch, ...manifest } });
     paths[name] = `/api/v1/cluster/checkpoints/${encodeURIComponent(placementId)}/${epoch}/1`;
@@ -147,6 +152,62 @@ it('placements begin with different members, so that not the same ones have all 
   expect((await put('g:p:0')).sort()).toEqual(holders[0]?.sort());
 });
 
+/** One whose process hangs: it takes requests and never answers. */
+async function silentMember(): Promise<Server> {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+it.each([3, 5])('a member of %i that does not answer keeps no placement from its checkpoints', async (size) => {
+  if (size === 5) await five();
+  const server = await silentMember();
+  const paths = new Set<string>();
+  server.on('request', ({ url = '' }) => void paths.add(url));
+  const silent = peer(2, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  leader.others = [silent, ...leader.others.filter(({ id, isReachable }) => id !== 2 && isReachable)];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    let kept = 0;
+    const puts = Array.from({ length: 20 }, async (_, at) => {
+      const holders = await put(`g:p:${at}`);
+      kept++;
+      return holders;
+    });
+    while (kept + paths.size < puts.length) await turn();
+    expect(paths.size).toBeGreaterThan(0);
+    // No more than that: its request has not come to an end of its own.
+    await vi.advanceTimersByTimeAsync(2_500);
+    for (const holders of await Promise.all(puts)) {
+      expect(holders).toHaveLength((size + 1) / 2);
+      expect(holders).not.toContain(2);
+    }
+  } finally {
+    vi.useRealTimers();
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  }
+});
+
+it('a checkpoint is read beside a member that does not answer', async () => {
+  const { kept = '' } = await withCheckpoints({ kept: [2, 3] });
+  await askMember('PUT', others[1], kept);
+  const server = await silentMember();
+  const asking = new Promise<void>((resolve) => void server.once('request', () => resolve()));
+  leader.others = [peer(2, `http://127.0.0.1:${(server.address() as AddressInfo).port}`), ...leader.others.slice(1)];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const read = ask({ method: 'GET', url: `${asked.url}${kept}`, key: coordinatorKey });
+    await asking;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(await read).toMatchObject({ status: 200, text: 'state' });
+  } finally {
+    vi.useRealTimers();
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  }
+});
+
 it('what fewer members have than a majority of five is copied to the others when one goes', async () => {
   await five();
   const paths = await withCheckpoints({ kept: [1, 2] });
@@ -156,12 +217,15 @@ it('what fewer members have than a majority of five is copied to the others when
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
 });
 
-it('whoever removes members is told of checkpoints that are left on too few', async () => {
+it('whoever promotes or removes members is told of checkpoints that are left on too few', async () => {
   await five();
   await withCheckpoints({ quiet: [2, 5] });
   const lost = (one: RaftPeerStatus): RaftPeerStatus => ([2, 5].includes(one.id) ? { ...one, isReachable: false } : one);
   leader.others = leader.others.map(lost);
   const remove = (id: string) => cep(['raft', 'remove', id, '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  const promoted = await cep(['raft', 'promote', '3', '--coordinator', asked.url, '--api-key', coordinatorKey]);
+  expect([promoted.exitCode, promoted.stdout]).toEqual([0, 'Member 3 votes from now on\n']);
+  expect(promoted.stderr).toMatch(/warning: the newest checkpoints of g_\w+:quiet:0 are on too few of the members that vote now/);
   for (const id of ['2', '5']) {
     const { exitCode, stdout, stderr } = await remove(id);
     expect([exitCode, stdout]).toEqual([0, `Removed member ${id}\n`]);
@@ -169,12 +233,14 @@ it('whoever removes members is told of checkpoints that are left on too few', as
   }
 });
 
-it('whoever removes a member of which everything is copied is warned of nothing', async () => {
+it('whoever promotes or removes a member is warned of nothing where everything is copied', async () => {
   await five();
   const paths = await withCheckpoints({ kept: [1, 2] });
   await askMember('PUT', asked, paths.kept);
-  const { exitCode, stderr } = await cep(['raft', 'remove', '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
-  expect([exitCode, stderr]).toEqual([0, '']);
+  for (const command of ['promote', 'remove']) {
+    const { exitCode, stderr } = await cep(['raft', command, '2', '--coordinator', asked.url, '--api-key', coordinatorKey]);
+    expect([exitCode, stderr]).toEqual([0, '']);
+  }
 });
 
 it('a checkpoint that counts and that nobody has is named with those that had it, and with what to do', async () => {
@@ -187,4 +253,44 @@ it('a checkpoint that counts and that nobody has is named with those that had it
   );
   const unknown = await asked.request('GET', gone.replace(/1$/, '2'));
   expect(unknown.body.error).toMatch(/^no member has checkpoint 2 of placement '.*' under epoch \d+$/);
+});
+
+it('of a checkpoint that was in the shared store, that store is named as its option is', async () => {
+  await asked.close();
+  asked = await Coordinator.start({ group, isGroup: true, sharedCheckpoints: checkpointStore(undefined) });
+  const { gone = '' } = await withCheckpoints({ gone: ['shared'] });
+  leader.others = leader.others.slice(0, 2);
+  const { body } = await asked.request('GET', gone);
+  expect(body.error).toMatch(/, though it counts: the store of --checkpoint-store had it; docs\/operations\/disaster-recovery\.md /);
+});
+
+it('in a group of many members a checkpoint is on a majority, and as many are named as one that counts may name', async () => {
+  const { many = '' } = await withCheckpoints({ many: [1] });
+  leader.others = Array.from({ length: 32 }, (_, at) => peer(at + 2, others[at % 2]?.url));
+  const next = many.replace(/1$/, '2');
+  const headers = { 'content-type': 'application/octet-stream' };
+  const { body } = await ask({ method: 'PUT', url: `${asked.url}${next}`, key: coordinatorKey, headers, body: bytes });
+  expect(new Set(body.locations).size).toBe(bounds.manifestLocationsMax);
+  const commit = { bytes: body.bytes, checksum: body.checksum, locations: body.locations, received: {} };
+  expect(await asked.post(`${next}/commit`, commit)).toMatchObject({ status: 200, body: { sequence: 2 } });
+});
+
+it('checkpoints are copied eight at a time before a promotion is answered', async () => {
+  const names = Array.from({ length: 16 }, (_, at) => `p${at}`);
+  const paths = await withCheckpoints(Object.fromEntries(names.map((name) => [name, [1]])));
+  for (const name of names) await askMember('PUT', asked, paths[name]);
+  const held: (() => void)[] = [];
+  let most = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    held.push(() => void response.writeHead(201).end());
+    most = Math.max(most, held.length);
+    // It answers only once eight are there.
+    if (held.length === 8) void turn().then(() => held.splice(0).forEach((answer) => void answer()));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  leader.others = [peer(2, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)];
+  const { status, body } = await asked.post('/api/v1/cluster/raft/members/2/promote');
+  expect([status, body.uncopied, most]).toEqual([200, undefined, 8]);
+  await new Promise((resolve) => void server.close(resolve));
 });
