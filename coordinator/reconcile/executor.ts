@@ -11,7 +11,7 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer, knowsLeaving } from './state-format.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer, knowsLeaving, mayKnowLeaving } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -237,7 +237,11 @@ export class Executor {
   async #delete({ key, worker, placementId, epoch, isForGood }: Action & { readonly kind: 'delete' }): Promise<void> {
     const { client, observations, backoff } = this.#options;
     try {
-      await client.delete({ address: worker.address, placementId }, epoch, isForGood && knowsLeaving(observations, worker) ? 0 : undefined);
+      await client.delete(
+        { address: worker.address, placementId },
+        epoch,
+        isForGood && mayKnowLeaving(observations, worker) ? 0 : undefined,
+      );
       observations.gone(worker, placementId);
       backoff.succeeded(key);
     } catch (error) {

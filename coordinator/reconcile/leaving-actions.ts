@@ -39,7 +39,8 @@ export function farewellActions(view: View, { id: groupId }: Group): readonly Ac
     const held = view.held(worker);
     if (held && !held.has(placement.id)) continue;
     staying.add(placement.id);
-    goOn.push(() => actions.push(...partingActions(view, placement, { worker, observed: held?.get(placement.id), staying })));
+    const isHeard = held !== undefined;
+    goOn.push(() => actions.push(...partingActions(view, placement, { worker, isHeard, observed: held?.get(placement.id), staying })));
   }
   if (staying.size === 0) return [{ key: `group ${groupId}`, kind: 'propose', command: { type: 'DeleteGroup', payload: { id: groupId } } }];
   for (const next of goOn) next();
@@ -57,19 +58,22 @@ function areOthersTold({ state, held }: View, { groupId, pipeline }: Placement):
 
 interface Parting {
   readonly worker: Worker;
+  /** Its worker has told this leader what it has. */
+  readonly isHeard: boolean;
   readonly observed: Observed | undefined;
   /** Placements of the group that are still there. */
   readonly staying: ReadonlySet<string>;
 }
 
-function partingActions(view: View, placement: Placement, { worker, observed, staying }: Parting): readonly Action[] {
+function partingActions(view: View, placement: Placement, { worker, isHeard, observed, staying }: Parting): readonly Action[] {
   const { id, epoch } = placement;
   if (!view.isDue(`put ${id}`)) return [];
   const key = placementKey(id);
+  const isOverdue = view.leavingMs(placement) >= GROUP_LEAVE_MS_MAX;
+  // What runs there may be about to do what it was given.
+  if (!isHeard && !isOverdue) return [];
   const isAtWork = observed?.epoch === epoch && (observed.status === 'running' || observed.status === 'degraded');
-  if (!isAtWork || view.leavingMs(placement) >= GROUP_LEAVE_MS_MAX) {
-    return [{ key, kind: 'delete', worker, placementId: id, epoch, isForGood: true }];
-  }
+  if (!isAtWork || isOverdue) return [{ key, kind: 'delete', worker, placementId: id, epoch, isForGood: true }];
   if (!view.isDue(`leave ${id}`) || isFed(view.state, placement, staying)) return [];
   return [{ key, kind: 'leave', worker, placement }];
 }

@@ -28,16 +28,14 @@ const begun = run(
   { ...emptyState, format: LATEST_FORMAT },
 );
 
-/** What is done first, where the worker has these as the state wants them. */
-function actionsIn(state: ClusterState, held: readonly string[], leavingMs = 0): string[] {
-  const heldNow = new Map(
-    held.map((name): [string, Observed] => {
-      const epoch = state.placements.get(idOf(name))?.epoch ?? 0;
-      return [idOf(name), { epoch, status: 'running', revision: 'same' }];
-    }),
-  );
+/** What is done first, where the worker has these as the state wants them, or as is said of them; undefined: it was not heard. */
+function actionsIn(state: ClusterState, held: readonly string[] | undefined, leavingMs = 0, said: Partial<Observed> = {}): string[] {
+  const heldNow = held?.map((name): [string, Observed] => {
+    const epoch = state.placements.get(idOf(name))?.epoch ?? 0;
+    return [idOf(name), { epoch, status: 'running', revision: 'same', ...said }];
+  });
   const view: Partial<View> = {
-    ...{ state, strategy: 'least-loaded', turn: 0, held: () => heldNow, isOver: () => false, isForgotten: () => false },
+    ...{ state, strategy: 'least-loaded', turn: 0, held: () => heldNow && new Map(heldNow), isOver: () => false, isForgotten: () => false },
     ...{ mayBeReplaced: () => false, isDue: () => true, leavingMs: () => leavingMs, revisionOf: () => 'same' },
   };
   return plan(view as View).map((action) => {
@@ -71,6 +69,12 @@ describe('pipelines that leave', () => {
       'leave b',
       'leave c',
     ]);
+  });
+
+  it('wait for a worker that this leader has not heard yet, when the whole group goes', () => {
+    const draining = run([{ type: 'DrainGroup', payload: { id: groupId } }], begun);
+    expect(actionsIn(draining, undefined)).toEqual([]);
+    expect(actionsIn(draining, undefined, 10_000)).toEqual(names.map((name) => `delete placement ${idOf(name)}`));
   });
 
   it('are let go when they do not get on for too long, sooner where the whole group goes', () => {
