@@ -7,6 +7,8 @@ import type { Observed, View } from './view.ts';
 const LEAVE_MS_MAX = 600_000;
 /** The same where the whole group goes: nobody asks any more for what it would say. */
 const GROUP_LEAVE_MS_MAX = 10_000;
+/** In which a pipeline does nothing any more of what it was given. */
+const endedStatuses: ReadonlySet<Observed['status']> = new Set<Observed['status']>(['failed', 'fenced', 'closed']);
 
 /** A placement that leaves and runs, or has been closed for that. `put`: tells its worker what it is to have, where that is something else. */
 export function leaveActions(
@@ -69,11 +71,14 @@ function partingActions(view: View, placement: Placement, { worker, isHeard, obs
   const { id, epoch } = placement;
   if (!view.isDue(`put ${id}`)) return [];
   const key = placementKey(id);
-  const isOverdue = view.leavingMs(placement) >= GROUP_LEAVE_MS_MAX;
-  // What runs there may be about to do what it was given.
-  if (!isHeard && !isOverdue) return [];
-  const isAtWork = observed?.epoch === epoch && (observed.status === 'running' || observed.status === 'degraded');
-  if (!isAtWork || isOverdue) return [{ key, kind: 'delete', worker, placementId: id, epoch, isForGood: true }];
+  const hasEnded = isHeard && (observed === undefined || endedStatuses.has(observed.status));
+  if (hasEnded || view.leavingMs(placement) >= GROUP_LEAVE_MS_MAX) {
+    return [{ key, kind: 'delete', worker, placementId: id, epoch, isForGood: true }];
+  }
+  // What runs at a worker that was not heard may be about to do what it was given.
+  if (observed === undefined || observed.status === 'starting') return [];
+  // Until it is told of its epoch, it is given nothing under that.
+  if (observed.epoch !== epoch) return [{ key, kind: 'put', worker, placement }];
   if (!view.isDue(`leave ${id}`) || isFed(view.state, placement, staying)) return [];
   return [{ key, kind: 'leave', worker, placement }];
 }

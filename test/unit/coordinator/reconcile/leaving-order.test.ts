@@ -77,6 +77,18 @@ describe('pipelines that leave', () => {
     expect(actionsIn(draining, undefined, 10_000)).toEqual(names.map((name) => `delete placement ${idOf(name)}`));
   });
 
+  it('are told of a change first, and waited for while they start, when the whole group goes', () => {
+    const changed = run([{ type: 'DrainGroup', payload: { id: groupId } }], updated(['a']));
+    const epoch = begun.index;
+    expect(actionsIn(changed, ['a'], 9_999, { epoch })).toEqual(['put a']);
+    expect(actionsIn(changed, ['a'], 9_999, { status: 'starting' })).toEqual([]);
+    expect(actionsIn(changed, ['a'], 0, { status: 'degraded' })).toEqual(['leave a']);
+    for (const status of ['failed', 'fenced', 'closed'] as const) {
+      expect(actionsIn(changed, ['a'], 0, { status, epoch })).toEqual([`delete placement ${idOf('a')}`]);
+    }
+    expect(actionsIn(changed, ['a'], 10_000, { epoch })).toEqual([`delete placement ${idOf('a')}`]);
+  });
+
   it('are let go when they do not get on for too long, sooner where the whole group goes', () => {
     const draining = run([{ type: 'DrainGroup', payload: { id: groupId } }], begun);
     expect(actionsIn(draining, ['a'], 10_000)).toEqual([`delete placement ${idOf('a')}`]);
