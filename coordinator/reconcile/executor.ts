@@ -208,7 +208,7 @@ export class Executor {
       this.#report(worker, placementId, 'leave', error);
       return;
     }
-    if (leavingVersion === undefined) return;
+    if (leavingVersion === undefined || this.#isTakenDown(placement)) return;
     const command = { type: 'RemovePlacement', payload: { id: placementId, epoch } } as const;
     await this.#propose({ key: '', kind: 'propose', command }, isLeading);
   }
@@ -219,12 +219,18 @@ export class Executor {
     return log !== undefined && log.first <= log.last;
   }
 
+  /** Its whole group goes, perhaps only since this was planned. */
+  #isTakenDown({ groupId }: Placement): boolean {
+    return this.#options.group.state.groups.get(groupId)?.isDraining !== false;
+  }
+
   /** Whether nothing is to be done for it any more. Where the whole group goes its worker forgets it at once. */
-  async #parted(worker: Worker, { id: placementId, epoch, leavingVersion }: Placement): Promise<boolean> {
+  async #parted(worker: Worker, placement: Placement): Promise<boolean> {
     const { client, observations } = this.#options;
+    const { id: placementId, epoch } = placement;
     const at = { address: worker.address, placementId };
     const isAble = knowsLeaving(observations, worker);
-    if (leavingVersion === undefined) {
+    if (this.#isTakenDown(placement)) {
       await client.delete(at, epoch, isAble ? GROUP_FLUSH_MS : undefined);
       observations.gone(worker, placementId);
       return true;

@@ -678,9 +678,10 @@ export class Placement {
 
   /** It goes for good: it has so long to do what it was given and to hand over what it makes of it, and what is left becomes dead letters. */
   async part(withinMs: number): Promise<void> {
-    if (withinMs > 0 && this.#isAtWork && !this.#isClosing) {
+    if (withinMs > 0 && this.#isAtWork) {
+      // One that leaves is being closed already, and gets so long of what it has for that.
+      const parted = this.#isClosing ? this.#change : this.#exclusive(() => this.#workThrough(withinMs));
       this.#isClosing = true;
-      const parted = this.#exclusive(() => this.#workThrough(withinMs));
       await Promise.race([parted, this.#world.wait(withinMs, this.#end.signal)]).finally(() => {
         this.#isClosing = false;
       });

@@ -95,3 +95,36 @@ it('a worker that was not heard yet is asked to make dead letters of what is lef
   await executor.carryOut(gone, () => true);
   expect(asked).toEqual([0, undefined, 0]);
 });
+
+it('what leaves has the time of its group when that goes meanwhile', async () => {
+  const asked: unknown[] = [];
+  const observations = new Observations();
+  const client = {
+    delete: async (_at: unknown, _epoch: number, flushMs?: number) => void asked.push(['delete', flushMs]),
+    close: async (_at: unknown, epoch: number, { flushMs }: { readonly flushMs?: number }) => {
+      asked.push(['close', flushMs]);
+      return { epoch, status: 'closed' };
+    },
+  };
+  const proposed: string[] = [];
+  const propose = async ({ type }: Command) => void proposed.push(type);
+  const groups = new Map([['g', { isDraining: false }]]);
+  const group = { state: { groups, ingressLogs: new Map(), workers: new Map() }, propose };
+  const executor = new Executor({ group, client, observations, backoff: new Backoff(() => 0) } as unknown as ConstructorParameters<
+    typeof Executor
+  >[0]);
+  const worker = { id: 'w', address: 'http://w', incarnation: 'i' } as Worker;
+  const placement = { id: 'p', groupId: 'g', epoch: 1, leavingVersion: 1 } as Placement;
+  observations.heard(worker, { incarnation: 'i', state_format: 5 }, 0);
+  const leave: Action = { key: 'leave p', kind: 'leave', worker, placement };
+  await executor.carryOut(leave, () => true);
+  groups.set('g', { isDraining: true });
+  await executor.carryOut(leave, () => true);
+  expect([asked, proposed]).toEqual([
+    [
+      ['close', 60_000],
+      ['delete', 5_000],
+    ],
+    ['RemovePlacement'],
+  ]);
+});
