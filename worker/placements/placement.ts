@@ -13,6 +13,7 @@ import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.
 import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
+import type { Parting } from '../runtime/pipelines/pipeline-life.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ContentIds } from '../runtime/placed/content-ids.ts';
 import { CreationHold } from '../runtime/placed/creation-hold.ts';
@@ -118,6 +119,8 @@ export class Placement {
   #isSilent = true;
   /** It takes nothing in any more, and its last checkpoint does not count yet: until then it is as it was before. */
   #isClosing = false;
+  /** While it is being closed because it leaves: aborted when it is to go on after all. */
+  #stays: AbortController | undefined;
   /** Ends what is under way of the life that is not to be any more. */
   #end = new AbortController();
   #opened: () => void = () => undefined;
@@ -194,6 +197,7 @@ export class Placement {
     const hasEnded = this.#status === 'fenced' || this.#status === 'failed';
     if (!isNewer && (hasEnded || request.revision === before.revision)) return;
     this.#request = request;
+    if (isNewer) this.#stays?.abort();
     if (isNewer && (hasEnded || this.#status === 'closed' || !this.#isNewest(before, request))) {
       this.#restart();
       return;
@@ -645,11 +649,14 @@ export class Placement {
 
   /** False when it is not closed. What has another epoch by now was not to be closed under that: it goes on, and so does what is not saved. */
   async #finish(life: Life, epoch: number, flushMs?: number): Promise<boolean> {
+    const parting = flushMs === undefined ? undefined : { flushMs, stays: this.#leaving() };
     const isSaved = await life.pipeline.close(async () => {
-      if (flushMs !== undefined) await this.#waitFor(() => life.outbox.isEmpty, flushMs);
+      if (parting) await this.#waitFor(() => life.outbox.isEmpty, parting);
+      if (parting?.stays.aborted) return;
       this.#isSilent = true;
       await life.outbox.settled();
-    }, flushMs);
+    }, parting);
+    this.#stays = undefined;
     if (this.#life !== life) return false;
     if (!isSaved || epoch !== this.epoch) {
       await this.#goOn(life);
@@ -661,9 +668,14 @@ export class Placement {
     return true;
   }
 
-  async #waitFor(isReached: () => boolean, withinMs: number): Promise<void> {
-    const end = this.#end.signal;
-    const endsAt = this.#world.now() + withinMs;
+  #leaving(): AbortSignal {
+    this.#stays = new AbortController();
+    return this.#stays.signal;
+  }
+
+  async #waitFor(isReached: () => boolean, { flushMs, stays }: Parting): Promise<void> {
+    const end = AbortSignal.any([this.#end.signal, stays]);
+    const endsAt = this.#world.now() + flushMs;
     while (!isReached() && !end.aborted && this.#world.now() < endsAt) await this.#world.wait(RECEIVED_LOOK_MS, end);
   }
 
@@ -692,14 +704,15 @@ export class Placement {
     await buried;
   }
 
-  async #workThrough(withinMs: number): Promise<void> {
+  async #workThrough(flushMs: number): Promise<void> {
     const life = this.#life;
     if (life === undefined) return;
+    const parting = { flushMs, stays: this.#end.signal };
     await life.pipeline.close(async () => {
-      await this.#waitFor(() => life.outbox.isReceived, withinMs);
+      await this.#waitFor(() => life.outbox.isReceived, parting);
       this.#isSilent = true;
       await life.outbox.settled();
-    }, withinMs);
+    }, parting);
   }
 
   /**

@@ -120,4 +120,13 @@ describe('a placement that is being closed', () => {
     await stop();
     expect(await closed).toBe('pipeline_not_running');
   });
+
+  it('waits for nobody any more when it leaves and is to stay after all', async () => {
+    const { table, placement, pipeline, closed } = await closing(60_000);
+    table.put(id, request(2));
+    await turns();
+    expect([await closed, placement.status, pipeline?.isOpen]).toEqual(['stale_epoch', 'running', true]);
+    await table.deliver(id, delivery(2, 2) as never);
+    expect([pipeline?.seen, pipeline?.isAbandoned]).toEqual([[1, 2], false]);
+  });
 });
