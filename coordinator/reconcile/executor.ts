@@ -4,6 +4,7 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import type { WorkerLeases } from '../liveness/worker-leases.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Placement, Worker } from '../state/cluster-state.ts';
+import { isOwed } from '../state/queries.ts';
 import { ipAddressIn } from '../workers-client/ip-address-in.ts';
 import { type HeldPlacement, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 import type { Action } from './action.ts';
@@ -195,12 +196,12 @@ export class Executor {
    * done anew by whoever leads next.
    */
   async #leave({ worker, placement }: Action & { readonly kind: 'leave' }, isLeading: () => boolean): Promise<void> {
-    const { client, observations, backoff } = this.#options;
+    const { group, client, observations, backoff } = this.#options;
     const { id: placementId, epoch, leavingVersion } = placement;
     try {
       const at = { address: worker.address, placementId };
-      if (this.#isOwed(placementId)) observations.told(worker, placementId, await client.checkpoint(at, epoch));
-      const isDone = !this.#isOwed(placementId) && (await this.#parted(worker, placement));
+      if (isOwed(group.state, placementId)) observations.told(worker, placementId, await client.checkpoint(at, epoch));
+      const isDone = !isOwed(group.state, placementId) && (await this.#parted(worker, placement));
       if (!isDone) return void backoff.failed(`leave ${placementId}`, leaveTimes);
       backoff.succeeded(`leave ${placementId}`);
     } catch (error) {
@@ -211,12 +212,6 @@ export class Executor {
     if (leavingVersion === undefined || this.#isTakenDown(placement)) return;
     const command = { type: 'RemovePlacement', payload: { id: placementId, epoch } } as const;
     await this.#propose({ key: '', kind: 'propose', command }, isLeading);
-  }
-
-  /** There are events of it that no checkpoint has. */
-  #isOwed(placementId: string): boolean {
-    const log = this.#options.group.state.ingressLogs.get(placementId);
-    return log !== undefined && log.first <= log.last;
   }
 
   /** Its whole group goes, perhaps only since this was planned. */

@@ -119,6 +119,8 @@ export class Placement {
   #isSilent = true;
   /** It takes nothing in any more, and its last checkpoint does not count yet: until then it is as it was before. */
   #isClosing = false;
+  /** What was left when it was closed is said where it is found. */
+  #isBuried = false;
   /** While it is being closed because it leaves: aborted when it is to go on after all. */
   #stays: AbortController | undefined;
   /** Ends what is under way of the life that is not to be any more. */
@@ -338,6 +340,7 @@ export class Placement {
   #begin(): void {
     this.#status = 'starting';
     this.#error = undefined;
+    this.#isBuried = false;
     this.#end = new AbortController();
     this.#isSilent = true;
     this.#tickFrom = Number.POSITIVE_INFINITY;
@@ -626,7 +629,7 @@ export class Placement {
     this.#requireEpoch(epoch);
     return this.#exclusive(async () => {
       if (this.#status === 'closed') {
-        if (flushMs !== undefined) await this.#bury();
+        if (flushMs !== undefined && !this.#isBuried) this.#goesOnToLeave();
         return this.view();
       }
       const life = this.#running(epoch);
@@ -645,6 +648,13 @@ export class Placement {
       this.#running(epoch);
       throw notSaved();
     });
+  }
+
+  /** It was closed to go on elsewhere, with what it has not handed over: it has its time for that first. @throws CepError `pipeline_not_running` */
+  #goesOnToLeave(): never {
+    this.#status = 'starting';
+    this.#world.changed();
+    throw new CepError('pipeline_not_running', 'the placement goes on before it leaves', { retryAfterSeconds: 1 });
   }
 
   /** False when it is not closed. What has another epoch by now was not to be closed under that: it goes on, and so does what is not saved. */
@@ -682,6 +692,7 @@ export class Placement {
   /** Nobody goes on with it, so what it has not said is put where it is found. */
   async #bury(): Promise<void> {
     const life = this.#life;
+    this.#isBuried = true;
     if (life === undefined) return;
     this.#isSilent = true;
     life.outbox.giveUp();

@@ -129,4 +129,19 @@ describe('a placement that is being closed', () => {
     await table.deliver(id, delivery(2, 2) as never);
     expect([pipeline?.seen, pipeline?.isAbandoned]).toEqual([[1, 2], false]);
   });
+
+  it('goes on first when it leaves and was closed to go on elsewhere', async () => {
+    const { host, table, placement, pipeline, closed, stop } = await closing();
+    await stop();
+    expect(await closed).toBe('closed');
+    await expect(placement.close(1, { flushMs: 0 })).rejects.toMatchObject({ code: 'pipeline_not_running' });
+    expect([placement.status, table.report().pipelines?.[0]?.status]).toEqual(['starting', 'starting']);
+    table.acknowledged(table.report(), { sentAt: 0, leaseMs: 1_000, fenced: [] });
+    await turns();
+    expect([placement.status, pipeline?.isOpen, host.pipelines.size]).toEqual(['running', true, 1]);
+    const left = placement.close(1, { flushMs: 0 });
+    await turns();
+    await stop();
+    expect([(await left).status, (await placement.close(1, { flushMs: 0 })).status]).toEqual(['closed', 'closed']);
+  });
 });

@@ -89,6 +89,15 @@ describe('pipelines that leave', () => {
     expect(actionsIn(changed, ['a'], 10_000, { epoch })).toEqual([`delete placement ${idOf('a')}`]);
   });
 
+  it('go on first where a migration that has failed has closed them before they had all that was accepted for them', () => {
+    const batch = { placementId: idOf('a'), receivedAtMs: 1, events: '[{}]', eventCount: 1 };
+    const owing = run([{ type: 'AppendIngress', payload: { batches: [batch] } }], begun);
+    const without = (from: ClusterState) =>
+      run([{ type: 'UpdateGroup', payload: { id: groupId, pipelines: pipelines.slice(1), routes: [] } }], from);
+    expect(actionsIn(without(owing), ['a'], 0, { status: 'closed' })).toContain('reopen a');
+    expect(actionsIn(without(begun), ['a'], 0, { status: 'closed' })).not.toContain('reopen a');
+  });
+
   it('are let go when they do not get on for too long, sooner where the whole group goes', () => {
     const draining = run([{ type: 'DrainGroup', payload: { id: groupId } }], begun);
     expect(actionsIn(draining, ['a'], 10_000)).toEqual([`delete placement ${idOf('a')}`]);
