@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import type { manifestSchema } from '../../shared/protocol/placements.ts';
-import type { ClusterState, Group, GroupPipeline, Manifest, Placement, Worker } from '../state/cluster-state.ts';
+import type { ClusterState, Group, Manifest, Placement, Worker } from '../state/cluster-state.ts';
 import { placementId } from '../state/cluster-state.ts';
 import { connectorsOf } from '../state/queries.ts';
 import type { PlacementRequest } from '../workers-client/worker-client.ts';
@@ -87,22 +87,27 @@ interface Origin {
   readonly content: Content;
 }
 
-/** Each route from a pipeline with the one that it leads to, which is what the group has now, where it has it. */
+/** Each route from a pipeline with the one that it leads to, which is what the group has now, where it has it, or had last. */
 function receiversOf(group: Group, { from, content }: Origin) {
+  const contents = [group, content, ...(group.former ?? []).toReversed()];
   return content.routes.flatMap((route) => {
-    const isNamed = ({ name }: GroupPipeline): boolean => name === route.toPipeline;
-    const to = route.fromPipeline === from ? (group.pipelines.find(isNamed) ?? content.pipelines.find(isNamed)) : undefined;
-    return to === undefined ? [] : [{ route, to }];
+    if (route.fromPipeline !== from) return [];
+    const pipelines = contents.find((one) => one.pipelines.some(({ name }) => name === route.toPipeline))?.pipelines ?? [];
+    return pipelines.filter(({ name }) => name === route.toPipeline).map((to) => ({ route, to }));
   });
 }
 
-/** Placements that leave, to which a pipeline may still have something to send. */
+/** Placements that leave, to which a pipeline may still have something to send, by whichever route the group has had meanwhile. */
 function leavingReceivers({ placements }: Pick<ClusterState, 'placements'>, group: Group, from: string): readonly Placement[] {
-  return (group.former ?? []).flatMap((content) =>
-    content.routes.flatMap(({ fromPipeline, toPipeline }) => {
-      const to = fromPipeline === from ? content.pipelines.find(({ name }) => name === toPipeline) : undefined;
-      const all = Array.from({ length: to?.replicas ?? 0 }, (_, replica) => placements.get(placementId(group.id, toPipeline, replica)));
-      return all.filter((one): one is Placement => one?.leavingVersion === content.version);
+  const { former } = group;
+  if (former === undefined) return [];
+  const routes = [group, ...former].flatMap((content) => content.routes).filter(({ fromPipeline }) => fromPipeline === from);
+  const names = new Set(routes.map(({ toPipeline }) => toPipeline));
+  return former.flatMap(({ version, pipelines }) =>
+    pipelines.flatMap(({ name, replicas }) => {
+      const count = names.has(name) ? replicas : 0;
+      const all = Array.from({ length: count }, (_, replica) => placements.get(placementId(group.id, name, replica)));
+      return all.filter((one): one is Placement => one?.leavingVersion === version);
     }),
   );
 }

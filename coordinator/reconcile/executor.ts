@@ -4,6 +4,7 @@ import type { GroupMember } from '../cluster/group-member.ts';
 import type { WorkerLeases } from '../liveness/worker-leases.ts';
 import { RaftRefusal } from '../raft/group.ts';
 import type { Placement, Worker } from '../state/cluster-state.ts';
+import { isOwed } from '../state/queries.ts';
 import { ipAddressIn } from '../workers-client/ip-address-in.ts';
 import { type HeldPlacement, type WorkerClient, WorkerRefusal } from '../workers-client/worker-client.ts';
 import type { Action } from './action.ts';
@@ -11,7 +12,7 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer, knowsLeaving } from './state-format.ts';
+import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer, knowsLeaving, mayKnowLeaving } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -195,12 +196,12 @@ export class Executor {
    * done anew by whoever leads next.
    */
   async #leave({ worker, placement }: Action & { readonly kind: 'leave' }, isLeading: () => boolean): Promise<void> {
-    const { client, observations, backoff } = this.#options;
+    const { group, client, observations, backoff } = this.#options;
     const { id: placementId, epoch, leavingVersion } = placement;
     try {
       const at = { address: worker.address, placementId };
-      if (this.#isOwed(placementId)) observations.told(worker, placementId, await client.checkpoint(at, epoch));
-      const isDone = !this.#isOwed(placementId) && (await this.#parted(worker, placement));
+      if (isOwed(group.state, placementId)) observations.told(worker, placementId, await client.checkpoint(at, epoch));
+      const isDone = !isOwed(group.state, placementId) && (await this.#parted(worker, placement));
       if (!isDone) return void backoff.failed(`leave ${placementId}`, leaveTimes);
       backoff.succeeded(`leave ${placementId}`);
     } catch (error) {
@@ -208,23 +209,23 @@ export class Executor {
       this.#report(worker, placementId, 'leave', error);
       return;
     }
-    if (leavingVersion === undefined) return;
+    if (leavingVersion === undefined || this.#isTakenDown(placement)) return;
     const command = { type: 'RemovePlacement', payload: { id: placementId, epoch } } as const;
     await this.#propose({ key: '', kind: 'propose', command }, isLeading);
   }
 
-  /** There are events of it that no checkpoint has. */
-  #isOwed(placementId: string): boolean {
-    const log = this.#options.group.state.ingressLogs.get(placementId);
-    return log !== undefined && log.first <= log.last;
+  /** Its whole group goes, perhaps only since this was planned. */
+  #isTakenDown({ groupId }: Placement): boolean {
+    return this.#options.group.state.groups.get(groupId)?.isDraining !== false;
   }
 
   /** Whether nothing is to be done for it any more. Where the whole group goes its worker forgets it at once. */
-  async #parted(worker: Worker, { id: placementId, epoch, leavingVersion }: Placement): Promise<boolean> {
+  async #parted(worker: Worker, placement: Placement): Promise<boolean> {
     const { client, observations } = this.#options;
+    const { id: placementId, epoch } = placement;
     const at = { address: worker.address, placementId };
     const isAble = knowsLeaving(observations, worker);
-    if (leavingVersion === undefined) {
+    if (this.#isTakenDown(placement)) {
       await client.delete(at, epoch, isAble ? GROUP_FLUSH_MS : undefined);
       observations.gone(worker, placementId);
       return true;
@@ -237,7 +238,11 @@ export class Executor {
   async #delete({ key, worker, placementId, epoch, isForGood }: Action & { readonly kind: 'delete' }): Promise<void> {
     const { client, observations, backoff } = this.#options;
     try {
-      await client.delete({ address: worker.address, placementId }, epoch, isForGood && knowsLeaving(observations, worker) ? 0 : undefined);
+      await client.delete(
+        { address: worker.address, placementId },
+        epoch,
+        isForGood && mayKnowLeaving(observations, worker) ? 0 : undefined,
+      );
       observations.gone(worker, placementId);
       backoff.succeeded(key);
     } catch (error) {

@@ -7,6 +7,8 @@ import type { Observed, View } from './view.ts';
 const LEAVE_MS_MAX = 600_000;
 /** The same where the whole group goes: nobody asks any more for what it would say. */
 const GROUP_LEAVE_MS_MAX = 10_000;
+/** In which a pipeline does nothing any more of what it was given. */
+const endedStatuses: ReadonlySet<Observed['status']> = new Set<Observed['status']>(['failed', 'fenced', 'closed']);
 
 /** A placement that leaves and runs, or has been closed for that. `put`: tells its worker what it is to have, where that is something else. */
 export function leaveActions(
@@ -39,7 +41,8 @@ export function farewellActions(view: View, { id: groupId }: Group): readonly Ac
     const held = view.held(worker);
     if (held && !held.has(placement.id)) continue;
     staying.add(placement.id);
-    goOn.push(() => actions.push(...partingActions(view, placement, { worker, observed: held?.get(placement.id), staying })));
+    const isHeard = held !== undefined;
+    goOn.push(() => actions.push(...partingActions(view, placement, { worker, isHeard, observed: held?.get(placement.id), staying })));
   }
   if (staying.size === 0) return [{ key: `group ${groupId}`, kind: 'propose', command: { type: 'DeleteGroup', payload: { id: groupId } } }];
   for (const next of goOn) next();
@@ -57,19 +60,25 @@ function areOthersTold({ state, held }: View, { groupId, pipeline }: Placement):
 
 interface Parting {
   readonly worker: Worker;
+  /** Its worker has told this leader what it has. */
+  readonly isHeard: boolean;
   readonly observed: Observed | undefined;
   /** Placements of the group that are still there. */
   readonly staying: ReadonlySet<string>;
 }
 
-function partingActions(view: View, placement: Placement, { worker, observed, staying }: Parting): readonly Action[] {
+function partingActions(view: View, placement: Placement, { worker, isHeard, observed, staying }: Parting): readonly Action[] {
   const { id, epoch } = placement;
   if (!view.isDue(`put ${id}`)) return [];
   const key = placementKey(id);
-  const isAtWork = observed?.epoch === epoch && (observed.status === 'running' || observed.status === 'degraded');
-  if (!isAtWork || view.leavingMs(placement) >= GROUP_LEAVE_MS_MAX) {
+  const hasEnded = isHeard && (observed === undefined || endedStatuses.has(observed.status));
+  if (hasEnded || view.leavingMs(placement) >= GROUP_LEAVE_MS_MAX) {
     return [{ key, kind: 'delete', worker, placementId: id, epoch, isForGood: true }];
   }
+  // What runs at a worker that was not heard may be about to do what it was given.
+  if (observed === undefined || observed.status === 'starting') return [];
+  // Until it is told of its epoch, it is given nothing under that.
+  if (observed.epoch !== epoch) return [{ key, kind: 'put', worker, placement }];
   if (!view.isDue(`leave ${id}`) || isFed(view.state, placement, staying)) return [];
   return [{ key, kind: 'leave', worker, placement }];
 }

@@ -1,4 +1,5 @@
 import type { Migration, Placement, Worker } from '../state/cluster-state.ts';
+import { isOwed } from '../state/queries.ts';
 import { type Action, placementKey, release } from './action.ts';
 import { leaveActions, overdueActions } from './leaving-actions.ts';
 import { migrationActions } from './migration-actions.ts';
@@ -82,7 +83,8 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
     return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];
   }
   if (observed.status === 'closed') {
-    return placement.leavingVersion === undefined
+    // Of a migration that has failed: what leaves is closed for that only when it has done what it was given.
+    return placement.leavingVersion === undefined || isOwed(view.state, placement.id)
       ? [{ key, kind: 'reopen', worker, placement }]
       : leaveActions(view, placement, { worker, put: undefined });
   }

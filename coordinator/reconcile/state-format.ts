@@ -47,6 +47,11 @@ export function knowsLeaving(observations: Observations, worker: Worker): boolea
   return ownFormat(observations, worker) >= LEAVING_STATE_FORMAT;
 }
 
+/** The same before it was heard: one of a version before refuses it, and is asked in its own way once it was heard. */
+export function mayKnowLeaving(observations: Observations, worker: Worker): boolean {
+  return observations.of(worker) === undefined || knowsLeaving(observations, worker);
+}
+
 function ownFormat(observations: Observations, worker: Worker): number {
   return observations.of(worker)?.heartbeat.state_format ?? FIRST_STATE_FORMAT;
 }

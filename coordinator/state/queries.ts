@@ -76,3 +76,9 @@ export function placementsOf({ placements }: ClusterState, { id, pipelines }: Gr
     Array.from({ length: replicas }, (_, replica) => placements.get(placementId(id, name, replica))).filter((one) => one !== undefined),
   );
 }
+
+/** There are events of a placement that no checkpoint has. */
+export function isOwed({ ingressLogs }: Pick<ClusterState, 'ingressLogs'>, placementId: string): boolean {
+  const log = ingressLogs.get(placementId);
+  return log !== undefined && log.first <= log.last;
+}

@@ -101,6 +101,8 @@ interface Question {
   readonly json?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly deadlineMs: number;
+  /** It is answered when something is done, which may take all that time. */
+  readonly isSlow?: boolean;
 }
 
 /** What workers can be asked for. Every request can be sent again. */
@@ -128,7 +130,7 @@ export class WorkerClient {
    */
   async delete(at: PlacementAddress, epoch: number, flushMs?: number): Promise<string | undefined> {
     const flush = flushMs === undefined ? '' : `&flush_ms=${flushMs}`;
-    const question = { path: `?epoch=${epoch}${flush}`, deadlineMs: CALL_MS_MAX + (flushMs ?? 0) };
+    const question = { path: `?epoch=${epoch}${flush}`, deadlineMs: CALL_MS_MAX + (flushMs ?? 0), isSlow: true };
     const answer = await this.#ask<Partial<Static<typeof placementDeletedSchema>> | undefined>('DELETE', at, question);
     return answer?.incarnation;
   }
@@ -138,7 +140,7 @@ export class WorkerClient {
     const format = stateFormat === undefined ? {} : { state_format: stateFormat };
     const body = { epoch, ...format, ...(flushMs === undefined ? {} : { flush_ms: flushMs }) };
     // It waits for its sinks, then for its receivers.
-    return this.#ask('POST', at, { path: '/close', body, deadlineMs: CLOSE_MS_MAX + 2 * (flushMs ?? 0) });
+    return this.#ask('POST', at, { path: '/close', body, deadlineMs: CLOSE_MS_MAX + 2 * (flushMs ?? 0), isSlow: true });
   }
 
   reopen(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {
@@ -146,7 +148,7 @@ export class WorkerClient {
   }
 
   checkpoint(at: PlacementAddress, epoch: number): Promise<HeldPlacement> {
-    return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX });
+    return this.#ask('POST', at, { path: '/checkpoint', body: { epoch }, deadlineMs: CLOSE_MS_MAX, isSlow: true });
   }
 
   async deliver(at: PlacementAddress, { json, lists, logEnd }: DeliveryBody): Promise<DeliveryAnswer> {
@@ -181,7 +183,7 @@ export class WorkerClient {
   async #answerTo(
     method: Method,
     { address, placementId }: PlacementAddress,
-    { path = '', body, json, headers: more = {}, deadlineMs }: Question,
+    { path = '', body, json, headers: more = {}, deadlineMs, isSlow = false }: Question,
   ): Promise<WorkerAnswer> {
     const target = new URL(`${address.replace(/\/+$/, '')}${placementsPath}/${encodeURIComponent(placementId)}${path}`);
     const sent = json ?? (body === undefined ? null : JSON.stringify(body));
@@ -189,7 +191,8 @@ export class WorkerClient {
     let status: number;
     let answered: WorkerAnswer;
     try {
-      const answer = await this.#web.request(target, { method, headers, body: sent, deadlineMs, silenceMs: deadlineMs });
+      const times = { deadlineMs, silenceMs: deadlineMs, ...(isSlow && { headersMs: deadlineMs }) };
+      const answer = await this.#web.request(target, { method, headers, body: sent, ...times });
       status = answer.statusCode;
       const said = answer.headers[LISTS_HEADER];
       answered = { bytes: Buffer.from(await answer.body.arrayBuffer()), lists: typeof said === 'string' ? said : undefined };

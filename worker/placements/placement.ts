@@ -13,6 +13,7 @@ import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.
 import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
+import type { Parting } from '../runtime/pipelines/pipeline-life.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ContentIds } from '../runtime/placed/content-ids.ts';
 import { CreationHold } from '../runtime/placed/creation-hold.ts';
@@ -118,6 +119,10 @@ export class Placement {
   #isSilent = true;
   /** It takes nothing in any more, and its last checkpoint does not count yet: until then it is as it was before. */
   #isClosing = false;
+  /** What was left when it was closed is said where it is found. */
+  #isBuried = false;
+  /** While it is being closed because it leaves: aborted when it is to go on after all. */
+  #stays: AbortController | undefined;
   /** Ends what is under way of the life that is not to be any more. */
   #end = new AbortController();
   #opened: () => void = () => undefined;
@@ -194,6 +199,7 @@ export class Placement {
     const hasEnded = this.#status === 'fenced' || this.#status === 'failed';
     if (!isNewer && (hasEnded || request.revision === before.revision)) return;
     this.#request = request;
+    if (isNewer) this.#stays?.abort();
     if (isNewer && (hasEnded || this.#status === 'closed' || !this.#isNewest(before, request))) {
       this.#restart();
       return;
@@ -334,6 +340,7 @@ export class Placement {
   #begin(): void {
     this.#status = 'starting';
     this.#error = undefined;
+    this.#isBuried = false;
     this.#end = new AbortController();
     this.#isSilent = true;
     this.#tickFrom = Number.POSITIVE_INFINITY;
@@ -622,7 +629,7 @@ export class Placement {
     this.#requireEpoch(epoch);
     return this.#exclusive(async () => {
       if (this.#status === 'closed') {
-        if (flushMs !== undefined) await this.#bury();
+        if (flushMs !== undefined && !this.#isBuried) this.#goesOnToLeave();
         return this.view();
       }
       const life = this.#running(epoch);
@@ -643,13 +650,23 @@ export class Placement {
     });
   }
 
+  /** It was closed to go on elsewhere, with what it has not handed over: it has its time for that first. @throws CepError `pipeline_not_running` */
+  #goesOnToLeave(): never {
+    this.#status = 'starting';
+    this.#world.changed();
+    throw new CepError('pipeline_not_running', 'the placement goes on before it leaves', { retryAfterSeconds: 1 });
+  }
+
   /** False when it is not closed. What has another epoch by now was not to be closed under that: it goes on, and so does what is not saved. */
   async #finish(life: Life, epoch: number, flushMs?: number): Promise<boolean> {
+    const parting = flushMs === undefined ? undefined : { flushMs, stays: this.#leaving() };
     const isSaved = await life.pipeline.close(async () => {
-      if (flushMs !== undefined) await this.#waitFor(() => life.outbox.isEmpty, flushMs);
+      if (parting) await this.#waitFor(() => life.outbox.isEmpty, parting);
+      if (parting?.stays.aborted) return;
       this.#isSilent = true;
       await life.outbox.settled();
-    }, flushMs);
+    }, parting);
+    this.#stays = undefined;
     if (this.#life !== life) return false;
     if (!isSaved || epoch !== this.epoch) {
       await this.#goOn(life);
@@ -661,15 +678,21 @@ export class Placement {
     return true;
   }
 
-  async #waitFor(isReached: () => boolean, withinMs: number): Promise<void> {
-    const end = this.#end.signal;
-    const endsAt = this.#world.now() + withinMs;
+  #leaving(): AbortSignal {
+    this.#stays = new AbortController();
+    return this.#stays.signal;
+  }
+
+  async #waitFor(isReached: () => boolean, { flushMs, stays }: Parting): Promise<void> {
+    const end = AbortSignal.any([this.#end.signal, stays]);
+    const endsAt = this.#world.now() + flushMs;
     while (!isReached() && !end.aborted && this.#world.now() < endsAt) await this.#world.wait(RECEIVED_LOOK_MS, end);
   }
 
   /** Nobody goes on with it, so what it has not said is put where it is found. */
   async #bury(): Promise<void> {
     const life = this.#life;
+    this.#isBuried = true;
     if (life === undefined) return;
     this.#isSilent = true;
     life.outbox.giveUp();
@@ -678,9 +701,10 @@ export class Placement {
 
   /** It goes for good: it has so long to do what it was given and to hand over what it makes of it, and what is left becomes dead letters. */
   async part(withinMs: number): Promise<void> {
-    if (withinMs > 0 && this.#isAtWork && !this.#isClosing) {
+    if (withinMs > 0 && this.#isAtWork) {
+      // One that leaves is being closed already, and gets so long of what it has for that.
+      const parted = this.#isClosing ? this.#change : this.#exclusive(() => this.#workThrough(withinMs));
       this.#isClosing = true;
-      const parted = this.#exclusive(() => this.#workThrough(withinMs));
       await Promise.race([parted, this.#world.wait(withinMs, this.#end.signal)]).finally(() => {
         this.#isClosing = false;
       });
@@ -691,14 +715,15 @@ export class Placement {
     await buried;
   }
 
-  async #workThrough(withinMs: number): Promise<void> {
+  async #workThrough(flushMs: number): Promise<void> {
     const life = this.#life;
     if (life === undefined) return;
+    const parting = { flushMs, stays: this.#end.signal };
     await life.pipeline.close(async () => {
-      await this.#waitFor(() => life.outbox.isReceived, withinMs);
+      await this.#waitFor(() => life.outbox.isReceived, parting);
       this.#isSilent = true;
       await life.outbox.settled();
-    }, withinMs);
+    }, parting);
   }
 
   /**

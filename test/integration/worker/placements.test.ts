@@ -709,6 +709,26 @@ stream Seen = A .emit(key: key, n: n) .to(Hook)
     expect(await lettersOf(one)).toHaveLength(20);
   });
 
+  it('waits for its sinks no longer when it is to stay after all, and has lost nothing', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    hook.status = 503;
+    const one = await worker(stub);
+    const retried = program(hook.url, ', retries: 1000, failure_threshold: 10000');
+    await place(stub, one, id, placing(retried));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events });
+    const closing = one.post(id, 'close', { epoch: 1, flush_ms: 600_000 });
+    await until(async () => (await one.ask('GET', '/api/v1/pipelines/g_1-p-0')).body.status === 'draining');
+    await place(stub, one, id, placing(retried, { epoch: 2, tenure: 1 }));
+    expect((await closing).body.code).toBe('stale_epoch');
+    await isRunning(one);
+    hook.status = 200;
+    await one.inject(id, { epoch: 2, first: 21, events: [event('A', 'k', 20)] });
+    await until(() => hook.delivered.length === 21);
+    expect(hook.delivered.map(({ data }) => data['n'])).toEqual(Array.from({ length: 21 }, (_, n) => n));
+    expect(await lettersOf(one)).toEqual([]);
+  });
+
   it('goes on under a newer epoch all the same, from its last checkpoint', async () => {
     const [stub, hook] = [await coordinator(), await sink()];
     const one = await worker(stub);

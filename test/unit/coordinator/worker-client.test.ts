@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type DeliveryAnswer, WorkerClient } from '../../../coordinator/workers-client/worker-client.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
-import { WebDoor } from '../../../shared/outbound/web-door.ts';
+import { WebDoor, type WebRequest } from '../../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 
 interface Received {
@@ -82,4 +82,26 @@ it('says how many outputs a worker has left out', async () => {
 it('an answer that is no JSON is none', async () => {
   answer = { text: '{"received":1,', headers: {} };
   await expect(deliver()).rejects.toThrow('gave an answer that is no JSON');
+});
+
+it('waits for the answer of what takes long as long as it is given', async () => {
+  const waits: Record<string, unknown> = {};
+  const recorded = {
+    request: async ({ pathname }: URL, { method, deadlineMs, headersMs }: WebRequest) => {
+      waits[`${method} ${pathname.split('/').at(-1)}`] = [deadlineMs, headersMs];
+      return { statusCode: 200, headers: {}, body: { arrayBuffer: async () => Buffer.from('{}') } };
+    },
+  };
+  const client = new WorkerClient(recorded as unknown as WebDoor, 'k');
+  const at = { address: 'http://w', placementId: 'p' };
+  await client.close(at, 1, { stateFormat: undefined, flushMs: 60_000 });
+  await client.checkpoint(at, 1);
+  await client.delete(at, 1, 5_000);
+  await client.reopen(at, 1);
+  expect(waits).toEqual({
+    'POST close': [150_000, 150_000],
+    'POST checkpoint': [30_000, 30_000],
+    'DELETE p': [15_000, 15_000],
+    'POST reopen': [10_000, undefined],
+  });
 });

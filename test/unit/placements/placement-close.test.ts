@@ -19,9 +19,11 @@ async function turns(): Promise<void> {
 }
 
 /** A placement that runs under epoch 1, has taken a batch, and is being closed; `stop` lets its pipeline come to an end. */
-async function closing() {
+async function closing(flushMs?: number) {
+  const waits: { readonly ms: number; readonly end: () => void }[] = [];
   const asked: string[] = [];
   const stops: (() => void)[] = [];
+  const wait = (ms: number): Promise<void> => (flushMs === undefined ? Promise.resolve() : new Promise((end) => waits.push({ ms, end })));
   const host = new SimulatedHost(() => new Promise((resolve) => stops.push(resolve)));
   const table = new PlacementTable({
     host,
@@ -33,7 +35,7 @@ async function closing() {
         return { status: 200, bytes: Buffer.from('{"locations":["node-1"]}'), code: undefined, message: undefined };
       },
     },
-    ...{ now: () => 0, clusterTime: () => 0, wait: async () => undefined, post: () => Promise.reject(new Error('there are no routes')) },
+    ...{ now: () => 0, clusterTime: () => 0, wait, post: () => Promise.reject(new Error('there are no routes')) },
     ...{ report: () => undefined, changed: () => undefined, fenced: () => undefined },
   });
   table.put(id, request(1));
@@ -43,7 +45,7 @@ async function closing() {
   await table.deliver(id, delivery(1, 1) as never);
   const [pipeline] = [...host.pipelines];
   const placement = table.get(id);
-  const closed = placement.close(1).then(
+  const closed = placement.close(1, { ...(flushMs !== undefined && { flushMs }) }).then(
     ({ status }) => status,
     ({ code }: { readonly code: string }) => code,
   );
@@ -52,7 +54,7 @@ async function closing() {
     for (const end of stops.splice(0)) end();
     await turns();
   };
-  return { asked, host, table, placement, pipeline, closed, stop };
+  return { asked, host, table, placement, pipeline, closed, stop, waits };
 }
 
 const commits = (asked: readonly string[]): readonly string[] => asked.filter((one) => one.endsWith('/commit'));
@@ -98,5 +100,48 @@ describe('a placement that is being closed', () => {
     table.acknowledged(table.report(), { sentAt: 500, leaseMs: 1_000, fenced: [id] });
     await stop();
     expect([await closed, placement.status, pipeline?.isAbandoned]).toEqual(['pipeline_not_running', 'fenced', true]);
+  });
+
+  it('has what is left of its time cut short when its whole group goes, and not taken away', async () => {
+    const { table, pipeline, closed, stop } = await closing(60_000);
+    const deleted = table.delete(id, 1, 5_000);
+    await turns();
+    expect([table.list().length, pipeline?.isAbandoned]).toEqual([1, false]);
+    await stop();
+    expect([await closed, await deleted, table.list()]).toEqual(['closed', true, []]);
+  });
+
+  it('is let go when it takes longer than its whole group has', async () => {
+    const { table, pipeline, closed, stop, waits } = await closing(60_000);
+    const deleted = table.delete(id, 1, 5_000);
+    await turns();
+    for (const { ms, end } of waits) if (ms === 5_000) end();
+    expect([await deleted, pipeline?.isAbandoned, table.list()]).toEqual([true, true, []]);
+    await stop();
+    expect(await closed).toBe('pipeline_not_running');
+  });
+
+  it('waits for nobody any more when it leaves and is to stay after all', async () => {
+    const { table, placement, pipeline, closed } = await closing(60_000);
+    table.put(id, request(2));
+    await turns();
+    expect([await closed, placement.status, pipeline?.isOpen]).toEqual(['stale_epoch', 'running', true]);
+    await table.deliver(id, delivery(2, 2) as never);
+    expect([pipeline?.seen, pipeline?.isAbandoned]).toEqual([[1, 2], false]);
+  });
+
+  it('goes on first when it leaves and was closed to go on elsewhere', async () => {
+    const { host, table, placement, pipeline, closed, stop } = await closing();
+    await stop();
+    expect(await closed).toBe('closed');
+    await expect(placement.close(1, { flushMs: 0 })).rejects.toMatchObject({ code: 'pipeline_not_running' });
+    expect([placement.status, table.report().pipelines?.[0]?.status]).toEqual(['starting', 'starting']);
+    table.acknowledged(table.report(), { sentAt: 0, leaseMs: 1_000, fenced: [] });
+    await turns();
+    expect([placement.status, pipeline?.isOpen, host.pipelines.size]).toEqual(['running', true, 1]);
+    const left = placement.close(1, { flushMs: 0 });
+    await turns();
+    await stop();
+    expect([(await left).status, (await placement.close(1, { flushMs: 0 })).status]).toEqual(['closed', 'closed']);
   });
 });

@@ -381,10 +381,11 @@ export class PipelineSinks {
     return this.#queues.reduce((sum, { pending }) => sum + pending.length, this.#letters.length);
   }
 
-  /** Resolves when nothing is pending, what comes meanwhile included, or the time is over, or `hurry` was called. */
-  async idle(ms: number): Promise<void> {
+  /** Resolves when nothing is pending, what comes meanwhile included, or the time is over, or `hurry` was called, or the signal is aborted. */
+  async idle(ms: number, signal?: AbortSignal): Promise<void> {
     const end = performance.now() + ms;
-    while (this.pending > 0 && !this.#isHurried && performance.now() < end) await sleep(Math.min(IDLE_LOOK_MS, ms));
+    const isOver = (): boolean => this.#isHurried || signal?.aborted === true || performance.now() >= end;
+    while (this.pending > 0 && !isOver()) await sleep(Math.min(IDLE_LOOK_MS, ms));
   }
 
   /** From now on nobody waits for a sink, until what it returns is called. */

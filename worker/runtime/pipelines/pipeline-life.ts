@@ -23,6 +23,14 @@ const LETTERS_MS_MAX = 1_000;
 
 type Culprit = Parameters<IntakeOwner['lost']>[0];
 
+/** How a pipeline is closed that nobody goes on with. */
+export interface Parting {
+  /** How long its sinks are waited for, and then for what is on its way to them. */
+  readonly flushMs: number;
+  /** Aborted when it is to go on after all: then neither is waited for. */
+  readonly stays: AbortSignal;
+}
+
 export interface LifeParts {
   readonly record: PipelineRecord;
   readonly intake: Intake;
@@ -300,17 +308,22 @@ export class PipelineLife {
     await Promise.race([this.#parts.sinks.bury(), sleep(LETTERS_MS_MAX, undefined, { ref: false })]);
   }
 
-  /** Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on nothing is said. `flushMs`: how long sinks are waited for. */
-  async close(silence: () => void | Promise<void>, flushMs: number = SINKS_FLUSH_MS): Promise<boolean> {
+  /**
+   * Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on
+   * nothing is said.
+   */
+  async close(silence: () => void | Promise<void>, parting?: Parting): Promise<boolean> {
     const { record, intake, sinks, saver } = this.#parts;
     return this.exclusive(async () => {
       if (!this.isRunning) return this.#status === 'stopped';
       this.#become('draining');
       this.#isDraining = true;
       await this.#workThrough();
-      if (!record.isDeleted) await sinks.idle(flushMs);
-      await silence();
-      await sinks.settled();
+      if (!record.isDeleted) await sinks.idle(parting?.flushMs ?? SINKS_FLUSH_MS, parting?.stays);
+      if (!parting?.stays.aborted) {
+        await silence();
+        await (parting ? within(parting.flushMs, parting.stays, sinks.settled()) : sinks.settled());
+      }
       const isSaved = !record.isDeleted && (await this.#saveDrained(() => saver.saveWhole()));
       this.#isDraining = false;
       intake.close();
@@ -392,4 +405,11 @@ export class PipelineLife {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Resolves with the promise, or when the time is over, or when the signal is aborted. */
+async function within(ms: number, signal: AbortSignal, promise: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  const ended = sleep(ms, undefined, { signal: AbortSignal.any([signal, done.signal]), ref: false }).catch(() => undefined);
+  await Promise.race([promise, ended]).finally(() => done.abort());
 }

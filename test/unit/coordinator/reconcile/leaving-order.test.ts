@@ -28,16 +28,14 @@ const begun = run(
   { ...emptyState, format: LATEST_FORMAT },
 );
 
-/** What is done first, where the worker has these as the state wants them. */
-function actionsIn(state: ClusterState, held: readonly string[], leavingMs = 0): string[] {
-  const heldNow = new Map(
-    held.map((name): [string, Observed] => {
-      const epoch = state.placements.get(idOf(name))?.epoch ?? 0;
-      return [idOf(name), { epoch, status: 'running', revision: 'same' }];
-    }),
-  );
+/** What is done first, where the worker has these as the state wants them, or as is said of them; undefined: it was not heard. */
+function actionsIn(state: ClusterState, held: readonly string[] | undefined, leavingMs = 0, said: Partial<Observed> = {}): string[] {
+  const heldNow = held?.map((name): [string, Observed] => {
+    const epoch = state.placements.get(idOf(name))?.epoch ?? 0;
+    return [idOf(name), { epoch, status: 'running', revision: 'same', ...said }];
+  });
   const view: Partial<View> = {
-    ...{ state, strategy: 'least-loaded', turn: 0, held: () => heldNow, isOver: () => false, isForgotten: () => false },
+    ...{ state, strategy: 'least-loaded', turn: 0, held: () => heldNow && new Map(heldNow), isOver: () => false, isForgotten: () => false },
     ...{ mayBeReplaced: () => false, isDue: () => true, leavingMs: () => leavingMs, revisionOf: () => 'same' },
   };
   return plan(view as View).map((action) => {
@@ -71,6 +69,33 @@ describe('pipelines that leave', () => {
       'leave b',
       'leave c',
     ]);
+  });
+
+  it('wait for a worker that this leader has not heard yet, when the whole group goes', () => {
+    const draining = run([{ type: 'DrainGroup', payload: { id: groupId } }], begun);
+    expect(actionsIn(draining, undefined)).toEqual([]);
+    expect(actionsIn(draining, undefined, 10_000)).toEqual(names.map((name) => `delete placement ${idOf(name)}`));
+  });
+
+  it('are told of a change first, and waited for while they start, when the whole group goes', () => {
+    const changed = run([{ type: 'DrainGroup', payload: { id: groupId } }], updated(['a']));
+    const epoch = begun.index;
+    expect(actionsIn(changed, ['a'], 9_999, { epoch })).toEqual(['put a']);
+    expect(actionsIn(changed, ['a'], 9_999, { status: 'starting' })).toEqual([]);
+    expect(actionsIn(changed, ['a'], 0, { status: 'degraded' })).toEqual(['leave a']);
+    for (const status of ['failed', 'fenced', 'closed'] as const) {
+      expect(actionsIn(changed, ['a'], 0, { status, epoch })).toEqual([`delete placement ${idOf('a')}`]);
+    }
+    expect(actionsIn(changed, ['a'], 10_000, { epoch })).toEqual([`delete placement ${idOf('a')}`]);
+  });
+
+  it('go on first where a migration that has failed has closed them before they had all that was accepted for them', () => {
+    const batch = { placementId: idOf('a'), receivedAtMs: 1, events: '[{}]', eventCount: 1 };
+    const owing = run([{ type: 'AppendIngress', payload: { batches: [batch] } }], begun);
+    const without = (from: ClusterState) =>
+      run([{ type: 'UpdateGroup', payload: { id: groupId, pipelines: pipelines.slice(1), routes: [] } }], from);
+    expect(actionsIn(without(owing), ['a'], 0, { status: 'closed' })).toContain('reopen a');
+    expect(actionsIn(without(begun), ['a'], 0, { status: 'closed' })).not.toContain('reopen a');
   });
 
   it('are let go when they do not get on for too long, sooner where the whole group goes', () => {

@@ -60,6 +60,29 @@ it('a group that is taken down goes once its pipelines have done what they were 
   expect([pipeline.seen, cluster.state.groups.size, cluster.process('w1')?.table.list(), cluster.problems]).toEqual([[1, 2], 0, [], []]);
 });
 
+it('a group that is taken down waits for its pipelines when another member leads before it has heard of them', async () => {
+  const { cluster, id } = await begun();
+  const pipeline = cluster.process('w1')?.table.get(id).pipeline as unknown as { readonly seen: readonly number[] };
+  cluster.inject(id);
+  cluster.inject(id);
+  cluster.coordinators.agree({ type: 'DrainGroup', payload: { id: cluster.groupId } });
+  cluster.coordinators.lead(1, 0);
+  await cluster.settle(500);
+  await beats(cluster, 5);
+  expect([pipeline.seen, cluster.state.groups.size, cluster.process('w1')?.table.list(), cluster.problems]).toEqual([[1, 2], 0, [], []]);
+});
+
+it('a group that is taken down right after a change waits for its pipelines all the same', async () => {
+  const { cluster, id } = await begun();
+  const pipeline = cluster.process('w1')?.table.get(id).pipeline as unknown as { readonly seen: readonly number[] };
+  cluster.change(['p', 'q'], 2);
+  cluster.inject(id);
+  cluster.inject(id);
+  cluster.coordinators.agree({ type: 'DrainGroup', payload: { id: cluster.groupId } });
+  await beats(cluster, 6);
+  expect([pipeline.seen, cluster.state.groups.size, cluster.process('w1')?.table.list(), cluster.problems]).toEqual([[1, 2], 0, [], []]);
+});
+
 it('what cannot do what it was given is not waited for without end', async () => {
   const { cluster, id } = await begun();
   const worker = cluster.process('w1');

@@ -1,6 +1,7 @@
 import type { CepError } from '../../../../shared/errors/error.ts';
 import { CepError as Problem } from '../../../../shared/errors/error.ts';
 import type { ReceivedBody } from '../../../../worker/runtime/pipelines/pipeline-events.ts';
+import type { Parting } from '../../../../worker/runtime/pipelines/pipeline-life.ts';
 import type { PipelineCheckpoint, PipelineDefinition, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
 import type {
   CheckedProgram,
@@ -106,11 +107,12 @@ export class SimulatedPipeline {
     }
   }
 
-  async close(silence: () => void | Promise<void>): Promise<boolean> {
+  async close(silence: () => void | Promise<void>, parting?: Parting): Promise<boolean> {
     if (this.status !== 'running') return this.status === 'stopped';
     this.status = 'draining';
-    await this.#workThrough();
-    await silence();
+    const stays = new Promise<void>((resolve) => parting?.stays.addEventListener('abort', () => resolve()));
+    await Promise.race([this.#workThrough(), stays]);
+    if (!parting?.stays.aborted) await silence();
     const isSaved = !this.isAbandoned && (await this.saveNow());
     this.status = 'stopped';
     return isSaved;

@@ -79,3 +79,52 @@ it('a worker that has answered before its first heartbeat is asked for the same 
   expect(asked).toBe(4);
   expect(backoff.isDue(`put ${placement.id}`)).toBe(true);
 });
+
+it('a worker that was not heard yet is asked to make dead letters of what is left, and one of a version before is not', async () => {
+  const asked: (number | undefined)[] = [];
+  const observations = new Observations();
+  const client = { delete: async (_at: unknown, _epoch: number, flushMs?: number) => void asked.push(flushMs) };
+  const backoff = new Backoff(() => 0);
+  const executor = new Executor({ client, observations, backoff } as unknown as ConstructorParameters<typeof Executor>[0]);
+  const worker = { id: 'w', address: 'http://w', incarnation: 'i' } as Worker;
+  const gone: Action = { key: 'placement p', kind: 'delete', worker, placementId: 'p', epoch: 1, isForGood: true };
+  await executor.carryOut(gone, () => true);
+  observations.heard(worker, { incarnation: 'i', state_format: 4 }, 0);
+  await executor.carryOut(gone, () => true);
+  observations.heard(worker, { incarnation: 'i', state_format: 5 }, 1);
+  await executor.carryOut(gone, () => true);
+  expect(asked).toEqual([0, undefined, 0]);
+});
+
+it('what leaves has the time of its group when that goes meanwhile', async () => {
+  const asked: unknown[] = [];
+  const observations = new Observations();
+  const client = {
+    delete: async (_at: unknown, _epoch: number, flushMs?: number) => void asked.push(['delete', flushMs]),
+    close: async (_at: unknown, epoch: number, { flushMs }: { readonly flushMs?: number }) => {
+      asked.push(['close', flushMs]);
+      return { epoch, status: 'closed' };
+    },
+  };
+  const proposed: string[] = [];
+  const propose = async ({ type }: Command) => void proposed.push(type);
+  const groups = new Map([['g', { isDraining: false }]]);
+  const group = { state: { groups, ingressLogs: new Map(), workers: new Map() }, propose };
+  const executor = new Executor({ group, client, observations, backoff: new Backoff(() => 0) } as unknown as ConstructorParameters<
+    typeof Executor
+  >[0]);
+  const worker = { id: 'w', address: 'http://w', incarnation: 'i' } as Worker;
+  const placement = { id: 'p', groupId: 'g', epoch: 1, leavingVersion: 1 } as Placement;
+  observations.heard(worker, { incarnation: 'i', state_format: 5 }, 0);
+  const leave: Action = { key: 'leave p', kind: 'leave', worker, placement };
+  await executor.carryOut(leave, () => true);
+  groups.set('g', { isDraining: true });
+  await executor.carryOut(leave, () => true);
+  expect([asked, proposed]).toEqual([
+    [
+      ['close', 60_000],
+      ['delete', 5_000],
+    ],
+    ['RemovePlacement'],
+  ]);
+});

@@ -120,6 +120,28 @@ describe('a pipeline that is taken out of its group', () => {
     expect(desiredRevision(gone, placement(gone, first))).not.toBe(desiredRevision(state, placement(state, first)));
   });
 
+  it('sends to its receivers also where those leave after it', () => {
+    const c = { name: 'c', source: 'c', replicas: 1 };
+    const receivers = { name: 'b', source: 'b', replicas: 2, partitionKey: 'k' };
+    const begin = run([update([a(2), receivers]), assign(`${groupId}:b:1`)], begun(LEAVING_FORMAT)).state;
+    const target = (replica: number) => expect.objectContaining({ placement_id: `${groupId}:b:${replica}`, replica, address: 'http://w' });
+    const routesOf = (state: ClusterState) => placementRequest(state, placement(state, first), told)?.routes;
+    const withoutSender = run([update([receivers], false)], begin).state;
+    const all = { event_types: ['*'], partition_key: 'k', targets: [target(0), target(1)] };
+    expect(routesOf(withoutSender)).toEqual([all]);
+    const withFewer = run([update([b], false)], withoutSender).state;
+    expect(routesOf(withFewer)).toEqual([
+      { event_types: ['*'], targets: [target(0)] },
+      { event_types: [], targets: [target(1)] },
+    ]);
+    const withNone = run([update([c], false)], withoutSender).state;
+    const waysTo = (replica: number) => ({ event_types: [], targets: [target(replica)] });
+    expect(routesOf(withNone)).toEqual([all, waysTo(0), waysTo(1)]);
+    const ofBoth = run([update([c], false)], withFewer).state;
+    expect(routesOf(ofBoth)).toEqual([{ event_types: ['*'], targets: [target(0)] }, waysTo(1), waysTo(0)]);
+    expect(stateProblems(ofBoth)).toEqual([]);
+  });
+
   it('leaves version by version, each by what it was', () => {
     const { state } = run([update([a(1, 'new'), b]), update([b], false)], begun(LEAVING_FORMAT));
     expect([first, second].map((id) => placement(state, id).leavingVersion)).toEqual([2, 1]);
