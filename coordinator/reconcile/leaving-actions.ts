@@ -50,11 +50,16 @@ export function farewellActions(view: View, { id: groupId }: Group): readonly Ac
 }
 
 /** Until the replicas that stay take what was its own, of what their sources read too, it does so. */
-function areOthersTold({ state, held }: View, { groupId, pipeline }: Placement): boolean {
+function areOthersTold(view: View, { groupId, pipeline }: Placement): boolean {
+  const { state } = view;
   const replicas = state.groups.get(groupId)?.pipelines.find(({ name }) => name === pipeline)?.replicas ?? 0;
   return Array.from({ length: replicas }, (_, replica) => state.placements.get(placementId(groupId, pipeline, replica))).every((other) => {
     const worker = other?.workerId === undefined ? undefined : state.workers.get(other.workerId);
-    return other?.status === 'failed' || (worker !== undefined && held(worker)?.get(other?.id ?? '')?.epoch === other?.epoch);
+    if (other === undefined || worker === undefined) return other?.status === 'failed';
+    const observed = view.held(worker)?.get(other.id);
+    // The epoch says that it was asked, the revision that it does so.
+    const isTold = observed?.epoch === other.epoch && observed.revision === view.revisionOf(other);
+    return isTold || other.status === 'failed';
   });
 }
 

@@ -118,9 +118,9 @@ it('a replica leaves once those that stay know that they are fewer', () => {
   const reported: Command = { type: 'ReportPlacement', payload: { id: second, epoch, status: 'running' } };
   const one = run([reported, replicas(1)], two);
   const first = one.placements.get(idOf('a')) as { epoch: number };
-  const leaving = (firstEpoch: number): string[] => {
+  const leaving = (firstEpoch: number, revision = 'same'): string[] => {
     const held = new Map<string, Observed>([
-      [idOf('a'), { epoch: firstEpoch, status: 'running', revision: 'same' }],
+      [idOf('a'), { epoch: firstEpoch, status: 'running', revision }],
       [second, { epoch, status: 'running', revision: 'same' }],
     ]);
     const view: Partial<View> = {
@@ -129,5 +129,7 @@ it('a replica leaves once those that stay know that they are fewer', () => {
     };
     return plan(view as View).flatMap((action) => (action.kind === 'leave' ? action.placement.id : []));
   };
+  // Asked for, and not done yet: it still passes over what was the other one's.
+  expect(leaving(first.epoch, 'before')).toEqual([]);
   expect([leaving(first.epoch - 1), leaving(first.epoch)]).toEqual([[], [second]]);
 });
