@@ -54,7 +54,7 @@ beforeEach(async () => {
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const feed = async ({ body, mark }: SourceFeed): Promise<void> => {
+  const feed = async ({ body, mark }: SourceFeed): Promise<undefined> => {
     await gate;
     for (let turns = 0; turns < 20; turns++) await turn();
     const text = Buffer.from(body).toString();
