@@ -30,7 +30,7 @@ export interface RedisStreamOptions {
   /** What no member of the group has said for so long that it works on it, another takes over. @default IDLE_MS */
   readonly idleMs?: number;
   /** How many entries are read at a time without a group. @default `BATCH_ENTRIES_MAX` */
-  readonly messagesMax?: number | undefined;
+  readonly messagesMax?: (() => number | undefined) | undefined;
 }
 
 interface StreamPosition {
@@ -120,7 +120,7 @@ export class RedisStreamSource implements Source {
   async #take(entries: readonly Entry[], reading: SourceReading, taken?: readonly IdRange[]): Promise<boolean> {
     if (entries.length === 0) return true;
     // Each batch of a member waits until it is safe: smaller ones would wait as often.
-    this.#count = nextCount(this.#count, entries, taken === undefined ? this.#options.messagesMax : undefined);
+    this.#count = nextCount(this.#count, entries, taken === undefined ? this.#options.messagesMax?.() : undefined);
     const newest = entries.reduce((id, [other]) => (isAfter(other, id) ? other : id), this.#last);
     const position: StreamPosition = { id: newest, ...(taken && { taken }) };
     const messages = entries.map((entry) => this.#message(entry));

@@ -139,7 +139,7 @@ describe.skipIf(!(await hasBroker('redis')))('a member of a consumer group of re
     const stream = `looked-up-${group}`;
     await client.del(stream);
     for (let n = 1; n <= 20; n++) await client.xadd(stream, `${n}-0`, 'n', n);
-    const reading = readAs('me', stream, null, { group, messagesMax: 4 });
+    const reading = readAs('me', stream, null, { group, messagesMax: () => 4 });
     await reading.until(() => reading.texts.length === 20);
     expect(reading.batches.map(({ messages }) => messages.length)).toEqual(sizes);
   });
