@@ -71,8 +71,8 @@ export interface SourceSettings extends ConnectorSettings {
   readonly events?: FileEvents;
   /** It reads for one of several replicas. @default the pipeline is one */
   readonly replica?: ReplicaReading;
-  /** About how many messages it hands over at a time, where it can read them again. @default as many as it likes */
-  readonly messagesMax?: number | undefined;
+  /** About how many messages it hands over at a time, where it can read them again; asked before each read. @default as many as it likes */
+  readonly messagesMax?: (() => number | undefined) | undefined;
 }
 
 /** What of the events in a file the program says, and not the file. */

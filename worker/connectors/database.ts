@@ -66,7 +66,10 @@ function rowLookup(database: Database, query: string, turns: LookupTurns): Looku
       if (row === undefined) throw new Error('the query gives no row');
       return new Map(Object.entries(row).map(([column, value]) => [column, columnValue(value)]));
     },
-    close: () => database.close(),
+    close: () => {
+      turns.close();
+      return database.close();
+    },
   };
 }
 

@@ -65,6 +65,8 @@ export interface Engine {
   readonly eventsLate: number;
   /** The same of `eventsUntimed`. */
   readonly eventsUntimed: number;
+  /** The same of `time`. */
+  readonly time: EngineCounters['time'];
   /** Fast paths in for events whose values a reader has found in the bytes: the effects of `push`, without an event made. */
   readonly entries: EventEntries;
 }

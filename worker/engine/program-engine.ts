@@ -32,6 +32,7 @@ import { SharedQueue } from './sharing/shared-queue.ts';
 import { loadOf } from './state/codec.ts';
 import { LATEST_STATE_FORMAT } from './state/format.ts';
 import { inFormat } from './streams/earlier-forms.ts';
+import { LateEvents } from './streams/late-events.ts';
 import { upstreamFirst } from './streams/plan-inputs.ts';
 import { ResultQueue, type Route } from './streams/queue.ts';
 import { ResultLags } from './streams/result-lags.ts';
@@ -97,9 +98,7 @@ export class ProgramEngine implements Engine {
   #eventsInvalid = 0;
   #eventsIncomplete = 0;
   #outputs = 0;
-  #eventsLate = 0;
-  /** Arrival number of the last event that was late; 0 before the first. */
-  #lateOrder = 0;
+  readonly #late = new LateEvents(this.#effects.waitingQueues);
   readonly #unreadTypes = new UnreadTypes();
 
   constructor(plan: Plan, host: EngineHost, options: ProgramOptions) {
@@ -236,11 +235,7 @@ export class ProgramEngine implements Engine {
       route: (origins) => this.#routes.ofAll(origins),
       declared: (type) => this.#records.get(type) ?? null,
       order: () => this.#arriving.order,
-      noteLate: () => {
-        if (this.#lateOrder === this.#arriving.order) return;
-        this.#lateOrder = this.#arriving.order;
-        this.#eventsLate++;
-      },
+      noteLate: () => this.#late.note(this.#arriving.order),
       causes: this.#causes,
       share: this.#share,
       output: this.#outputOf(),
@@ -461,8 +456,8 @@ export class ProgramEngine implements Engine {
       incomplete: this.#eventsIncomplete,
       outputs: this.#outputs,
       untimed: this.#arriving.untimed,
-      late: this.#eventsLate,
-      lateOrder: this.#lateOrder,
+      late: this.#late.count,
+      lateOrder: this.#late.newest,
       unread: this.#unreadTypes.events,
       unreadTypes: this.#unreadTypes.byType,
     };
@@ -511,8 +506,8 @@ export class ProgramEngine implements Engine {
     this.#eventsIncomplete = counters.incomplete;
     this.#outputs = counters.outputs;
     this.#arriving.untimed = counters.untimed;
-    this.#eventsLate = counters.late;
-    this.#lateOrder = counters.lateOrder;
+    this.#late.count = counters.late;
+    this.#late.newest = counters.lateOrder;
     this.#unreadTypes.load(counters.unread, counters.unreadTypes);
   }
 
@@ -567,11 +562,15 @@ export class ProgramEngine implements Engine {
   }
 
   get eventsLate(): number {
-    return this.#eventsLate;
+    return this.#late.count;
   }
 
   get eventsUntimed(): number {
     return this.#arriving.untimed;
+  }
+
+  get time(): number | null {
+    return this.#time.latest;
   }
 
   counters(): EngineCounters {
@@ -581,7 +580,7 @@ export class ProgramEngine implements Engine {
       eventsInvalid: this.#eventsInvalid,
       eventsIncomplete: this.#eventsIncomplete,
       outputs: this.#outputs,
-      eventsLate: this.#eventsLate,
+      eventsLate: this.#late.count,
       eventsUntimed: this.#arriving.untimed,
       eventsUnread: this.#unreadTypes.events,
       unreadTypes: this.#unreadTypes.byType,

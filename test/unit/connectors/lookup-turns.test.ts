@@ -82,6 +82,19 @@ describe('turns of look-ups', () => {
     await last;
     expect(left).not.toHaveBeenCalled();
   });
+
+  it('are given to nobody any more once they are closed', async () => {
+    const turns = new LookupTurns(1);
+    const running = turns.run(() => pause(500), leftAfter(1_000));
+    const never = vi.fn(() => pause(1));
+    const waiting = [turns.run(never, leftAfter(1_000)), turns.run(never, leftAfter(1_000))];
+    turns.close();
+    waiting.push(turns.run(never, leftAfter(1_000)));
+    for (const one of waiting) await expect(one).rejects.toThrow('closed');
+    await vi.runAllTimersAsync();
+    await running;
+    expect(never).not.toHaveBeenCalled();
+  });
 });
 
 describe('an answer that somebody waits for', () => {

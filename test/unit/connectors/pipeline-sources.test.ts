@@ -54,7 +54,7 @@ beforeEach(async () => {
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const feed = async ({ body, mark }: SourceFeed): Promise<void> => {
+  const feed = async ({ body, mark }: SourceFeed): Promise<undefined> => {
     await gate;
     for (let turns = 0; turns < 20; turns++) await turn();
     const text = Buffer.from(body).toString();
@@ -83,10 +83,10 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-function configure(topic: string, declared: readonly FieldType[] = []): void {
+function configure(topic: string, declared: readonly FieldType[] = [], messagesMax?: number): void {
   const declarations = [{ name: 'A', fields: declared }];
   const use = { id: 's', connector: 'F', parameters: [['topic', topic]] as const, eventTypes: ['A'], textFields: [], declarations };
-  sources.configure([settingsOf('F', 'file', [])], [use]);
+  sources.configure([settingsOf('F', 'file', [])], [use], messagesMax);
 }
 
 it('one that replaces another goes on behind what that one has taken, however long it takes', async () => {
@@ -118,6 +118,19 @@ it('a file is read by the declarations of now, and goes on where it was', async 
   release();
   await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
   expect(started).toEqual([null, 1]);
+});
+
+it('what is read goes on where look-ups come into the program, and is read in smaller pieces from then on', async () => {
+  await vi.waitFor(() => expect(started).toEqual([null]));
+  const [settings] = vi.mocked(fileConnector.openSource as NonNullable<ConnectorType['openSource']>).mock.calls[0] ?? [];
+  expect(settings?.messagesMax?.()).toBeUndefined();
+  configure('a', [], 64);
+  expect(settings?.messagesMax?.()).toBe(64);
+  configure('a');
+  expect(settings?.messagesMax?.()).toBeUndefined();
+  release();
+  await vi.waitFor(() => expect(taken).toEqual([0, 1, 2]));
+  expect(started).toEqual([null]);
 });
 
 it('what takes requests is known after it was ended, however often', async () => {

@@ -35,3 +35,37 @@ it('leaves a source that does not close to itself, and takes nothing more of it'
   expect(await reading?.take({ messages: [{ bytes: Buffer.from('{"event_type":"A"}') }], position: {} })).toBe(false);
   expect(fed).toEqual([]);
 });
+
+it('says that a batch is safe once everything is and it is through itself, and never where it will not be', async () => {
+  let reading: SourceReading | undefined;
+  const waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  const runner = new SourceRunner({
+    pipelineId: 'p',
+    id: 's',
+    settings: { name: 'In', topic: 'a', parameters: new Map() },
+    eventTypes: [],
+    source: { start: (given: SourceReading) => (reading = given), close: async () => undefined },
+    feed: async () => {
+      return { through: new Promise<void>((resolve, reject) => waiting.push({ resolve, reject })) };
+    },
+    safe: async () => undefined,
+    position: () => null,
+    onChange: () => undefined,
+    report: () => undefined,
+  } as unknown as SourceRunnerOptions);
+  runner.start();
+  const safe: number[] = [];
+  for (const at of [0, 1, 2]) {
+    const messages = [{ bytes: Buffer.from('{"event_type":"A"}') }];
+    expect(await reading?.take({ messages, position: { at }, onSafe: () => safe.push(at) })).toBe(true);
+  }
+  await setImmediate();
+  expect(safe).toEqual([]);
+  waiting[0]?.resolve();
+  waiting[1]?.reject(new Error('the pipeline has ended'));
+  await setImmediate();
+  expect(safe).toEqual([0]);
+  waiting[2]?.resolve();
+  await setImmediate();
+  expect(safe).toEqual([0, 2]);
+});

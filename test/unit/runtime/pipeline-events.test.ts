@@ -82,7 +82,7 @@ it.each([
       marks: new SourceMarks(),
     },
   );
-  const feed = (text: string, idempotencyKey: string, count: () => Admission): Promise<void> =>
+  const feed = (text: string, idempotencyKey: string, count: () => Admission): Promise<unknown> =>
     events.feed(
       { body: Buffer.from(text), timeField: undefined, mark: { id: 'Hook', position: null }, isTold: true, idempotencyKey },
       count,
@@ -139,4 +139,38 @@ it('tells whoever waits for a log that does not answer that nobody knows, and ke
   events.answerLate();
   entry?.settle?.resolve({ errors: [], accepted: 1 } as unknown as InjectResult);
   expect(await again).toMatchObject({ repeated: true, accepted: 1 });
+});
+
+it('says of what a source has read, and waits for look-ups, when it is through', async () => {
+  const intake = new Intake(nobody, {} as EnginePool, { sequence: 0, state: null });
+  const entered: Entry[] = [];
+  const clock = new ArrivalClock({ wallMs: () => 0, elapsedMs: () => 0 });
+  const events = new PipelineEvents(
+    {
+      ...{ pipelineId: 'p_1', nextSequence: () => 1, clock, storage: null, tracer: undefined, outputs: undefined },
+      ...{ beforeInput: () => undefined, isLookingUp: () => true },
+    },
+    {
+      intake,
+      answers: new IdempotencyWindow<InjectResult>(() => 1),
+      results: { enter: (entry: Entry) => entered.push(entry) } as unknown as ResultHandler,
+      sinks: {} as PipelineSinks,
+      marks: new SourceMarks(),
+    },
+  );
+  const feed = (): ReturnType<PipelineEvents['feed']> =>
+    events.feed(
+      { body: Buffer.from('{}\n'), timeField: undefined, mark: { id: 'S', position: { at: 1 } }, isTold: false },
+      () => ({}) as Admission,
+    );
+  const through = vi.fn();
+  const [one, other] = [await feed(), await feed()];
+  void one?.through.then(through);
+  await new Promise(setImmediate);
+  expect(through).not.toHaveBeenCalled();
+  entered[0]?.settle?.resolve({} as InjectResult);
+  await new Promise(setImmediate);
+  expect(through).toHaveBeenCalledOnce();
+  entered[1]?.settle?.reject(new CepError('pipeline_not_running', 'failed'));
+  await expect(other?.through).rejects.toThrow('failed');
 });

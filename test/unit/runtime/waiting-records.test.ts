@@ -181,10 +181,21 @@ stream Next = Two.enrich(Names, key: n, fields: [name], fallback: "?").window(5s
 stream Plain = Other.window(2s).aggregate(n: count()).emit(n)
 `;
 
+/** Its events may be late for several streams: at once, and behind look-ups. */
+const late = `${head}
+stream Soon = Tick.window(1s).aggregate(n: count()).emit(n)
+stream S = Tick.enrich(Names, key: k, fields: [name], cache_ttl: 5s, fallback: "?").emit(k, v, name)
+stream W = S.window(2s).aggregate(n: count()).emit(n)
+stream Two = S.enrich(Names, key: v, fields: [other], fallback: 0).window(3s).aggregate(n: count()).emit(n)
+stream Plain = Other.window(2s).aggregate(n: count()).emit(n)
+`;
+
 /** A record, and by how much later it comes: events of the two types with a key each, or a tick. */
 const records = fc.array(
   fc.record({
     gap: fc.integer({ min: 0, max: 2_500 }),
+    /** By how much its events happened before it comes, where they may be late. */
+    ago: fc.integer({ min: 0, max: 6_000 }),
     keys: fc.option(fc.array(fc.constantFrom('a', 'b', 'c', null, 'other'), { maxLength: 3 })),
   }),
   { maxLength: 25 },
@@ -205,32 +216,38 @@ function byStream({ outputs, isLookedUp: _which, ...rest }: RecordResult): unkno
   return { ...rest, streams };
 }
 
-it('gives each record the same results, whenever and in whatever order answers come, and leaves the same state', async () => {
-  await fc.assert(
-    fc.asyncProperty(records, choices, fc.boolean(), async (given, picks, isTimed) => {
-      const [atOnce, later] = [await Run.of(program), await Run.of(program)];
-      let [v, time, at] = [0, began, 0];
-      const pick = (): number => picks[at++] ?? 0;
-      const answerOne = (): Promise<void> => later.answer(pick() % later.open.length);
-      for (const { gap, keys } of given) {
-        time += gap;
-        const timestamp = isTimed ? { timestamp: time } : {};
-        const events = keys?.map(
-          (k): Given =>
-            k === 'other'
-              ? { event_type: 'Other', fields: { v }, ...timestamp }
-              : { event_type: 'Tick', fields: { k, v: v++ }, ...timestamp },
-        );
-        atOnce.take(events ?? null, time);
-        await atOnce.answerAll();
-        later.take(events ?? null, time);
-        while (later.open.length > 0 && pick() % 3 > 1) await answerOne();
-      }
-      const state = later.state();
-      while (later.open.length > 0) await answerOne();
-      expect(later.results.map(byStream)).toEqual(atOnce.results.map(byStream));
-      expect(JSON.parse(await state)).toEqual(JSON.parse(await atOnce.state()));
-    }),
-    { numRuns: 60 },
-  );
-});
+it.each([
+  ['events are in order', program, false],
+  ['events are late', late, true],
+])(
+  'gives each record the same results, whenever and in whatever order answers come, and leaves the same state, where %s',
+  async (_, text, isLate) => {
+    await fc.assert(
+      fc.asyncProperty(records, choices, fc.boolean(), async (given, picks, isTimed) => {
+        const [atOnce, later] = [await Run.of(text), await Run.of(text)];
+        let [v, time, at] = [0, began, 0];
+        const pick = (): number => picks[at++] ?? 0;
+        const answerOne = (): Promise<void> => later.answer(pick() % later.open.length);
+        for (const { gap, ago, keys } of given) {
+          time += gap;
+          const timestamp = isTimed ? { timestamp: time - (isLate ? ago : 0) } : {};
+          const events = keys?.map(
+            (k): Given =>
+              k === 'other'
+                ? { event_type: 'Other', fields: { v }, ...timestamp }
+                : { event_type: 'Tick', fields: { k, v: v++ }, ...timestamp },
+          );
+          atOnce.take(events ?? null, time);
+          await atOnce.answerAll();
+          later.take(events ?? null, time);
+          while (later.open.length > 0 && pick() % 3 > 1) await answerOne();
+        }
+        const state = later.state();
+        while (later.open.length > 0) await answerOne();
+        expect(later.results.map(byStream)).toEqual(atOnce.results.map(byStream));
+        expect(JSON.parse(await state)).toEqual(JSON.parse(await atOnce.state()));
+      }),
+      { numRuns: 60 },
+    );
+  },
+);

@@ -38,7 +38,7 @@ export interface FollowedFileOptions extends Omit<FileLinesOptions, 'format'> {
   /** Where it begins that has no position. */
   readonly start: 'earliest' | 'latest';
   /** About how many messages are handed over at a time. @default as many as stand in a piece of the file */
-  readonly messagesMax?: number | undefined;
+  readonly messagesMax?: (() => number | undefined) | undefined;
 }
 
 /** Where the reading of a file stands: behind `offset` bytes of the file with this number, whose first `headLength` bytes have this sum. */
@@ -244,7 +244,8 @@ export class FollowedFile implements Source {
   }
 }
 
-function chunkBytesOf({ messagesMax }: FollowedFileOptions): number {
+function chunkBytesOf(options: FollowedFileOptions): number {
+  const messagesMax = options.messagesMax?.();
   return messagesMax === undefined ? CHUNK_BYTES : Math.min(CHUNK_BYTES, messagesMax * MESSAGE_BYTES);
 }
 

@@ -34,7 +34,7 @@ export interface KafkaSourceOptions {
   /** It reads the partitions of one of several replicas. @default its share of all */
   readonly replica?: ReplicaReading | undefined;
   /** How many messages are handed over at a time. @default 5,000 */
-  readonly messagesMax?: number | undefined;
+  readonly messagesMax?: (() => number | undefined) | undefined;
   /** After this time a member that is silent has left the group. */
   readonly sessionMs: number;
 }
@@ -209,7 +209,7 @@ export class KafkaSource implements Source {
     const assignment = this.#assignment;
     const next = taken.next(partition) ?? 0n;
     const fresh = batch.messages.filter((message) => BigInt(message.offset) >= next && unpackingProblem(message) !== null);
-    for (const piece of piecesOf(fresh, this.#options.messagesMax)) {
+    for (const piece of piecesOf(fresh, this.#options.messagesMax?.())) {
       if (this.#connection.isClosed || isStale()) return;
       // With the last message what is none is taken that stands behind it: the mark of a transaction.
       const last = piece.at(-1) === fresh.at(-1) ? batch.lastOffset() : (piece.at(-1)?.offset ?? '');

@@ -29,8 +29,8 @@ export interface RedisStreamOptions {
   readonly declaredFields: ReadonlySet<string> | undefined;
   /** What no member of the group has said for so long that it works on it, another takes over. @default IDLE_MS */
   readonly idleMs?: number;
-  /** How many entries are read at a time. @default `BATCH_ENTRIES_MAX` */
-  readonly messagesMax?: number | undefined;
+  /** How many entries are read at a time without a group. @default `BATCH_ENTRIES_MAX` */
+  readonly messagesMax?: (() => number | undefined) | undefined;
 }
 
 interface StreamPosition {
@@ -119,7 +119,8 @@ export class RedisStreamSource implements Source {
   /** @param taken Of a member of a group. */
   async #take(entries: readonly Entry[], reading: SourceReading, taken?: readonly IdRange[]): Promise<boolean> {
     if (entries.length === 0) return true;
-    this.#count = nextCount(this.#count, entries, this.#options.messagesMax);
+    // Each batch of a member waits until it is safe: smaller ones would wait as often.
+    this.#count = nextCount(this.#count, entries, taken === undefined ? this.#options.messagesMax?.() : undefined);
     const newest = entries.reduce((id, [other]) => (isAfter(other, id) ? other : id), this.#last);
     const position: StreamPosition = { id: newest, ...(taken && { taken }) };
     const messages = entries.map((entry) => this.#message(entry));

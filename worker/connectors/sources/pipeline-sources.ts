@@ -29,8 +29,6 @@ export interface SourceUse {
   readonly declaredFields?: readonly string[];
   /** Of a file: all event types that the program declares. @default it is no file */
   readonly declarations?: readonly EventDeclaration[];
-  /** As `SourceSettings` has it. */
-  readonly messagesMax?: number | undefined;
 }
 
 export interface PipelineSourcesOptions {
@@ -53,13 +51,12 @@ export interface PipelineSourcesOptions {
 /** An epoch that has gone on is no change: whoever reads goes on. */
 function isSame(one: SourceSettings, other: SourceSettings): boolean {
   const isSameReplica = one.replica?.index === other.replica?.index && one.replica?.count === other.replica?.count;
-  const isSameReading = isSameReplica && one.messagesMax === other.messagesMax;
-  return isSameReading && settingsText(one) === settingsText(other) && JSON.stringify(one.events) === JSON.stringify(other.events);
+  return isSameReplica && settingsText(one) === settingsText(other) && JSON.stringify(one.events) === JSON.stringify(other.events);
 }
 
 /** A connector as a pipeline reads it. @throws CepError `connector_error` */
 export function settingsOfUse(
-  { id, parameters, eventTypes, textFields, declaredFields, declarations, messagesMax }: SourceUse,
+  { id, parameters, eventTypes, textFields, declaredFields, declarations }: SourceUse,
   declared: ConnectorSettings,
   reader: Pick<PipelineSourcesOptions, 'environment' | 'pipelineId'> & { readonly replica?: PipelineReplica | undefined },
 ): SourceSettings {
@@ -69,7 +66,6 @@ export function settingsOfUse(
     ...settingsOfReplica(settings, replica?.index ?? 0),
     subscription: `${pipelineId}-${id}`,
     textFields,
-    messagesMax,
     ...(declaredFields && { declaredFields }),
     ...(declarations && { events: { declarations, type: eventTypes.length === 1 ? eventTypes[0] : undefined } }),
   };
@@ -87,6 +83,8 @@ export class PipelineSources {
   #isStarted = false;
   /** Started, and reading may begin. */
   #isReading = false;
+  /** Of the program; it may change while a source reads. */
+  #messagesMax: number | undefined;
   /** What those that were closed have dropped: counts only grow. */
   readonly #droppedBefore = new Map<string, number>();
 
@@ -103,10 +101,10 @@ export class PipelineSources {
   }
 
   /**
-   * The subscriptions of the program. Those whose settings did not change go on as they are; others are closed. @throws CepError
-   * `connector_error`; nothing has changed then
+   * The subscriptions of the program. Those whose settings did not change go on as they are; others are closed. `messagesMax`: as
+   * `SourceSettings` has it, of all. @throws CepError `connector_error`; nothing has changed then
    */
-  configure(connectors: readonly ConnectorSettings[], uses: readonly SourceUse[]): void {
+  configure(connectors: readonly ConnectorSettings[], uses: readonly SourceUse[], messagesMax?: number): void {
     const declared = new Map(connectors.map((settings) => [settings.name, settings]));
     const next = new Map<string, SourceRunner>();
     for (const use of uses) {
@@ -117,6 +115,7 @@ export class PipelineSources {
     }
     const before = this.#runners;
     this.#runners = next;
+    this.#messagesMax = messagesMax;
     this.#stopped = [];
     for (const [id, runner] of before) if (next.get(id) !== runner) this.#end(id, runner);
     if (!this.#isReading) return;
@@ -138,7 +137,8 @@ export class PipelineSources {
   #settingsOf(use: SourceUse, declared: ConnectorSettings | undefined): SourceSettings {
     if (declared === undefined) throw new CepError('connector_error', `connector '${use.connector}' is not declared by the program`);
     const { environment, pipelineId, replica } = this.#options;
-    return settingsOfUse(use, declared, { environment, pipelineId, replica: replica?.() });
+    const settings = settingsOfUse(use, declared, { environment, pipelineId, replica: replica?.() });
+    return { ...settings, messagesMax: () => this.#messagesMax };
   }
 
   #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {

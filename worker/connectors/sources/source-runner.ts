@@ -29,6 +29,12 @@ export interface SourceFeed {
   readonly idempotencyKey?: string;
 }
 
+/** What was taken before it was safe. */
+export interface TakenFeed {
+  /** Resolves when it is worked through; rejects when it never will be. */
+  readonly through: Promise<unknown>;
+}
+
 export interface SourceRunnerOptions {
   readonly pipelineId: string;
   /** The subscription, as the plan names it. */
@@ -38,7 +44,7 @@ export interface SourceRunnerOptions {
   readonly eventTypes: readonly string[];
   readonly source: Source;
   /** Resolves when it is taken, or safe where the other side is told. @throws CepError when it is not taken now */
-  readonly feed: (feed: SourceFeed) => Promise<void>;
+  readonly feed: (feed: SourceFeed) => Promise<TakenFeed | undefined>;
   /** Resolves when everything that was taken is safe. @throws CepError when the pipeline has ended before */
   readonly safe: () => Promise<void>;
   readonly position: () => SourcePosition | null;
@@ -222,20 +228,20 @@ export class SourceRunner {
     }
     const timeField = textParameter(this.settings.parameters, 'time_field');
     const mark = { id: this.#options.id, position, partition, awaited };
-    const isTaken = await this.#offer({ body: Buffer.concat(lines), timeField, mark, isTold });
-    if (!isTaken) return false;
+    const taken = await this.#offer({ body: Buffer.concat(lines), timeField, mark, isTold });
+    if (taken === null) return false;
     this.#behind = position;
     this.#received += messages.length;
     // Where the pipeline ends before, whoever goes on with it takes them again.
-    if (onSafe !== undefined) void this.#options.safe().then(onSafe, () => undefined);
+    if (onSafe !== undefined) void Promise.all([this.#options.safe(), taken.through]).then(onSafe, () => undefined);
     return true;
   }
 
-  async #offer(feed: SourceFeed): Promise<boolean> {
+  /** Null: it was closed before that was taken. */
+  async #offer(feed: SourceFeed): Promise<TakenFeed | null> {
     while (!this.#isClosed) {
       try {
-        await this.#options.feed(feed);
-        return true;
+        return (await this.#options.feed(feed)) ?? { through: Promise.resolve() };
       } catch (error) {
         const code = error instanceof CepError ? error.code : '';
         if (code === 'queue_full') await this.#pause(FULL_PAUSE_MS);
@@ -243,7 +249,7 @@ export class SourceRunner {
         else await this.#failed('Source events not kept', error);
       }
     }
-    return false;
+    return null;
   }
 
   /** The same for a message that comes again, as the letter was written before the place of the source was. */

@@ -76,6 +76,10 @@ export class AsyncRowQueue<T extends QueuedRow> implements WaitingQueue {
     return !this.#isWindowed && this.#entries.length === 0;
   }
 
+  get oldest(): number {
+    return this.#entries.reduce((oldest, { suspended }) => Math.min(oldest, suspended.order), Infinity);
+  }
+
   isBehind(hold: WatermarkHold): boolean {
     return this.#options.environment.isBehind(hold);
   }

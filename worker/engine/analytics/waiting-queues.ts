@@ -3,6 +3,8 @@ import type { WatermarkHold } from '../time/watermark-hold.ts';
 /** A queue in which rows wait for answers. */
 export interface WaitingQueue {
   readonly hold: WatermarkHold;
+  /** Arrival number of the oldest event of which something waits. */
+  readonly oldest: number;
   /** Whether what leaves the hold comes to this queue. */
   isBehind(hold: WatermarkHold): boolean;
   /** What comes behind it is of another input. */
@@ -24,9 +26,20 @@ export class WaitingQueues {
     this.#queues.delete(queue);
   }
 
+  get isSome(): boolean {
+    return this.#queues.size > 0;
+  }
+
+  /** Of all of them. */
+  get oldest(): number {
+    let oldest = Infinity;
+    for (const queue of this.#queues) oldest = Math.min(oldest, queue.oldest);
+    return oldest;
+  }
+
   /** What comes from here on is of another input. */
   divide(): void {
-    if (this.#queues.size > 0) fenceFirst([...this.#queues]);
+    if (this.isSome) fenceFirst([...this.#queues]);
   }
 
   /** A fence has left the queue. */

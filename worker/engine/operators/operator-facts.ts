@@ -47,8 +47,8 @@ const facts: { readonly [K in Kind]: OperatorFacts } = {
   context: { isStatements: true, keepsRow: true },
   trend_aggregate: { followsRuns: true, standsForMany: true },
   forecast: { waits: true, followsRuns: true },
-  enrich: { waits: true },
-  score: { waits: true },
+  enrich: { waits: true, actsAtWindowEnd: true },
+  score: { waits: true, actsAtWindowEnd: true },
 };
 
 /** Whether an operator may have a deadline. */
@@ -90,7 +90,8 @@ export function isFollowingRuns(operator: OperatorPlan): boolean {
   return facts[operator.kind].followsRuns === true;
 }
 
-/** Whether it does something when a window ends. */
+/** Whether it, or an operator inside it, does something when a window ends. */
 export function isActingAtWindowEnd(operator: OperatorPlan): boolean {
+  if (operator.kind === 'fork') return operator.branches.some((branch) => branch.operators.some(isActingAtWindowEnd));
   return facts[operator.kind].actsAtWindowEnd === true || ('extent' in operator && operator.extent === 'window');
 }

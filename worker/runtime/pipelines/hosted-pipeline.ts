@@ -5,7 +5,7 @@ import type { ReplayCounts } from '../../connectors/delivery/letter-replays.ts';
 import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
-import type { SourceFeed, SourceRunner, SourceStatus } from '../../connectors/sources/source-runner.ts';
+import type { SourceFeed, SourceRunner, SourceStatus, TakenFeed } from '../../connectors/sources/source-runner.ts';
 import { ArrivalClock } from '../arrival-clock.ts';
 import type { Placing } from '../placed/placing.ts';
 import { markOf, type Receipt, receivedOf } from '../placed/receipts.ts';
@@ -303,10 +303,11 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** What a source has read. @throws CepError, as `PipelineEvents.feed` */
-  async #feed(feed: SourceFeed): Promise<void> {
+  async #feed(feed: SourceFeed): Promise<TakenFeed | undefined> {
     this.requireRunning();
-    await this.#events.feed(feed, () => this.#context.admit(this.tenantId, countEvents(feed.body, 'ndjson')));
+    const taken = await this.#events.feed(feed, () => this.#context.admit(this.tenantId, countEvents(feed.body, 'ndjson')));
     await this.#placing?.taken(feed.mark, feed.isTold);
+    return taken;
   }
 
   // ---------------------------------------------------------------------------------------------- for a cluster

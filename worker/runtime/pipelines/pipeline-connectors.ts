@@ -28,8 +28,7 @@ export class PipelineConnectors {
 
   /** Opens those of a program in the place of those before. @throws CepError `connector_error`; then nothing has changed */
   readonly connect = (summary: ProgramSummary): void => {
-    const { connectors: settings, sinks, sends, lookups, ...uses } = usesOf(summary);
-    const sources = uses.sources.map((use) => ({ ...use, messagesMax: messagesMaxOf(summary) }));
+    const { connectors: settings, sources, sinks, sends, lookups } = usesOf(summary);
     const types = new Map(settings.map(({ name, type }) => [name, type]));
     const typeOf = (name: string): string => types.get(name) ?? '';
     const unreadable = sources.find(({ connector }) => !canConnect(typeOf(connector), 'source'))?.connector;
@@ -39,7 +38,7 @@ export class PipelineConnectors {
     this.#sources.check(settings, sources);
     this.#lookups.check(settings, lookups);
     this.#sinks.configure(settings, sinks, sends);
-    this.#sources.configure(settings, sources);
+    this.#sources.configure(settings, sources, messagesMaxOf(summary));
     this.#lookups.configure(settings, lookups);
     if (this.#undelivered !== null) this.#sinks.load(this.#undelivered);
     this.#undelivered = null;

@@ -1,6 +1,7 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Tracer } from '../../../shared/telemetry/tracing.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { TakenFeed } from '../../connectors/sources/source-runner.ts';
 import type { ArrivalClock } from '../arrival-clock.ts';
 import type { InjectRequest, InjectResult, RuntimeOptions } from '../service.ts';
 import { LATE_MS, NO_ANSWER } from '../storage/pending.ts';
@@ -219,10 +220,10 @@ export class PipelineEvents {
 
   /**
    * Takes in what a source has read. Resolves when it is safe: in the log, or without one, worked through; where it can be read again, and look-ups are
-   * waited for, when no more than a few records are under way.
+   * waited for, when no more than a few records are under way, with when this one is through.
    * @throws CepError `queue_full`, `storage_unavailable`, `idempotency_conflict`; nothing of it is taken then
    */
-  async feed(input: SourceInput, admit: () => Admission): Promise<void> {
+  async feed(input: SourceInput, admit: () => Admission): Promise<TakenFeed | undefined> {
     const { body, timeField, mark, isTold, idempotencyKey: key } = input;
     const { nextSequence, clock, storage, outputs } = this.#options;
     const request: InjectRequest = { body, format: 'ndjson', timeField, outputs: false };
@@ -231,7 +232,10 @@ export class PipelineEvents {
     if (idempotency !== null && this.isRepeat(idempotency.key)) {
       const digests = [idempotency.digest, digestOf({ ...request, outputs: outputs === undefined })];
       const known = this.#parts.answers.find(idempotency.key, digests, clock.elapsedMs());
-      if (known !== undefined) return void (await this.#unlessRefused(known));
+      if (known !== undefined) {
+        await this.#unlessRefused(known);
+        return undefined;
+      }
     }
     this.requireRoom(body.byteLength);
     if (outputs?.isFull()) throw new CepError('queue_full', 'whoever takes the outputs takes no more for now', { retryAfterSeconds: 1 });
@@ -249,10 +253,11 @@ export class PipelineEvents {
     if (storage === null && !isTold && this.#options.isLookingUp?.() === true) {
       marks.accepted(mark);
       await this.#fewUnderWay(promise);
-      return;
+      return { through: promise };
     }
     await kept;
     marks.accepted(mark);
+    return undefined;
   }
 
   /** Besides this one. */

@@ -12,6 +12,8 @@ export class EngineInput {
   late = 0;
   /** Events that were given the time at which they arrived. */
   untimed = 0;
+  /** Where event time stood behind its events, epoch ms. */
+  time: number | null = null;
   /** Something was looked up for it. */
   isLookedUp = false;
   /** What waits of it. */

@@ -176,6 +176,7 @@ export class HostedEngine {
   /** The events of the input at work are in. */
   end(): void {
     this.#idle.hear(this.#engine.takeHeard(), this.#arrived);
+    this.#input.time = this.#engine.time;
     this.#workOn(new EngineInput());
   }
 
@@ -185,11 +186,11 @@ export class HostedEngine {
   }
 
   /** Nothing more comes of the input. */
-  finish({ outcome, notes, late, untimed, isLookedUp }: EngineInput): void {
+  finish({ outcome, notes, late, untimed, time, isLookedUp }: EngineInput): void {
     if (outcome === undefined) return;
     outcome.isUntimed = untimed > 0;
     outcome.isLookedUp = isLookedUp;
-    if (notes.isSome(late)) outcome.notes = notes.notes({ eventsLate: late, time: this.#engine.counters().time }, this.#read);
+    if (notes.isSome(late)) outcome.notes = notes.notes({ eventsLate: late, time }, this.#read);
   }
 
   /** Whether another input may come in while inputs before it wait. */

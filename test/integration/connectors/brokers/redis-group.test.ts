@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { OutboundDoor } from '../../../../shared/outbound/outbound-door.ts';
 import { NetworkPolicy } from '../../../../shared/security/network-policy.ts';
 import type { SourcePosition } from '../../../../worker/connectors/connector.ts';
-import { RedisStreamSource } from '../../../../worker/connectors/redis/stream-source.ts';
+import { type RedisStreamOptions, RedisStreamSource } from '../../../../worker/connectors/redis/stream-source.ts';
 import { ReadingSource } from '../../../unit/connectors/reading-source.ts';
 import { hasBroker, type RunningBroker } from './containers.ts';
 import { clientOf, startRedis } from './redis-publisher.ts';
@@ -34,12 +34,17 @@ describe.skipIf(!(await hasBroker('redis')))('a member of a consumer group of re
     await client.xgroup('CREATE', stream, 'cep', '0');
     await client.xreadgroup('GROUP', 'cep', 'gone', 'STREAMS', stream, '>');
   };
-  const readAs = (consumer: string, stream: string, position: SourcePosition | null, idleMs?: number): ReadingSource => {
+  const readAs = (
+    consumer: string,
+    stream: string,
+    position: SourcePosition | null,
+    options: Partial<RedisStreamOptions> = {},
+  ): ReadingSource => {
     const address = { host: '127.0.0.1', port: broker.port, tls: false, database: 0, username: undefined, password: 'secret' };
     const source = new RedisStreamSource({
       address: { ...address, door: new OutboundDoor(NetworkPolicy.everywhere) },
       ...{ stream, group: 'cep', consumer, textFields: new Set(), declaredFields: undefined },
-      ...(idleMs === undefined ? {} : { idleMs }),
+      ...options,
     });
     const reading = new ReadingSource(source, position);
     readings.push(reading);
@@ -108,7 +113,7 @@ describe.skipIf(!(await hasBroker('redis')))('a member of a consumer group of re
 
   it('tells the server that it works on entries as long as they are not safe, so that nobody takes them over', async () => {
     await client.xadd('slow', '1-0', 'n', '1');
-    const reading = readAs('me', 'slow', null, 3_000);
+    const reading = readAs('me', 'slow', null, { idleMs: 3_000 });
     let open = (): void => undefined;
     reading.gate = new Promise((resolve) => {
       open = resolve;
@@ -125,5 +130,17 @@ describe.skipIf(!(await hasBroker('redis')))('a member of a consumer group of re
     open();
     await acknowledged('slow');
     expect(reading.texts).toEqual(['{"n":1}']);
+  });
+
+  it.each([
+    ['as a member takes as many at a time as else, as each of its batches is waited for', 'cep', [1, 8, 11]],
+    ['by itself takes no more at a time than are looked up', undefined, [1, 4, 4, 4, 4, 3]],
+  ])('where look-ups are waited for, whoever reads %s', async (_, group, sizes) => {
+    const stream = `looked-up-${group}`;
+    await client.del(stream);
+    for (let n = 1; n <= 20; n++) await client.xadd(stream, `${n}-0`, 'n', n);
+    const reading = readAs('me', stream, null, { group, messagesMax: () => 4 });
+    await reading.until(() => reading.texts.length === 20);
+    expect(reading.batches.map(({ messages }) => messages.length)).toEqual(sizes);
   });
 });

@@ -1,6 +1,15 @@
 import type { Value } from '../../../../shared/events/value.ts';
-import { createEngine } from '../../../../worker/engine/create-engine.ts';
-import type { Answered, Engine, EngineSnapshot, LogEntry, LookupRequest, Result, ScoreRequest } from '../../../../worker/engine/engine.ts';
+import { createEngine, type EngineOptions } from '../../../../worker/engine/create-engine.ts';
+import type {
+  Answered,
+  Engine,
+  EngineHost,
+  EngineSnapshot,
+  LogEntry,
+  LookupRequest,
+  Result,
+  ScoreRequest,
+} from '../../../../worker/engine/engine.ts';
 import { planOf } from '../../../scenarios/run-program.ts';
 import { inputEvent, outputText } from '../support/engine-run.ts';
 
@@ -9,6 +18,7 @@ type Question = LookupRequest | ScoreRequest;
 export interface AskingOptions {
   /** Answers at once; what gives undefined is answered later by `answer`. */
   readonly atOnce?: (question: Question) => Answered | undefined;
+  readonly engine?: EngineOptions;
 }
 
 /** An engine whose host notes what it is asked, and answers when the test says so. */
@@ -31,13 +41,14 @@ export class AskingRun {
   }
 
   #create(): Engine {
-    return createEngine(planOf(this.#program), {
+    const host: EngineHost = {
       output: (event) => this.outputs.push(outputText(event)),
       log: (entry) => this.logs.push(entry),
       deadLetter: ({ fields, reason }) => this.deadLetters.push(`${JSON.stringify([...fields])} ${reason}`),
       lookup: (request) => this.#ask(request, request.key),
       score: (request) => this.#ask(request, request.rows),
-    });
+    };
+    return createEngine(planOf(this.#program), host, this.#options.engine);
   }
 
   #ask(question: Question, what: Value): Answered | undefined {
