@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { OperatorPlan } from '../../../shared/language/plan/plan.ts';
 import { DeadlineQueue } from '../../../worker/engine/time/deadline-queue.ts';
+import { planOf } from '../../scenarios/run-program.ts';
 import { start } from './support/engine-run.ts';
 import {
   binary,
@@ -156,6 +157,27 @@ describe('throttle', () => {
       expect([...before.outputs, ...after.outputs]).toEqual(whole.outputs);
       expect(after.engine.snapshot()).toEqual(whole.engine.snapshot());
     }
+  });
+});
+
+describe('one event with a time far ahead', () => {
+  it.each([
+    ['dedupe', '.dedupe(k, within: 10s).emit(k: k)'],
+    ['distinct', '.distinct(k, within: 10s).emit(k: k)'],
+    ['throttle', '.partition_by(k).throttle(2, per: 10s).emit(k: k)'],
+    ['a limit of keys that expire', '.partition_by(k, expire: 10s).limit(2).emit(k: k)'],
+    ['a running aggregate of keys that expire', '.partition_by(k, expire: 10s).aggregate(c: count()).emit(c: c)'],
+    ['a window of keys that expire', '.partition_by(k, expire: 10s).window(3).aggregate(c: count()).emit(c: c)'],
+    ['a pattern of keys that expire', ' as a -> A as b where b.k == 0 and a.k > 0 .partition_by(k, expire: 10s).emit(k: a.k)'],
+  ])('leaves no key of the others in the state for ever: %s', (_, operators) => {
+    const run = start(planOf(`event A: k: int\nstream S = A${operators}\n`));
+    const keptAfter = (from: number, to: number): number => {
+      for (let k = from; k < to; k++) run.push('A', Date.UTC(2023, 0, 1) + k * 1_000, { k });
+      return JSON.stringify(run.engine.snapshot(), (_key, value) => (value instanceof Map ? [...value] : value)).length;
+    };
+    run.push('A', Date.UTC(2100, 0, 1), { k: 0 });
+    const few = keptAfter(1, 100);
+    expect(keptAfter(100, 1_000)).toBeLessThan(few + 100);
   });
 });
 

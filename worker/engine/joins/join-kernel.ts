@@ -84,8 +84,6 @@ export class JoinKernel implements Source, Kernel {
   readonly #residual: ((scope: Scope) => boolean) | null;
   readonly #sides: readonly Chain[];
   readonly #keepsMs: number;
-  /** How far behind the watermark a row is not late yet; null = there is no such thing. */
-  readonly #latenessMs: number | null;
   /** Of the last row that was late, and the side that it came to. */
   #lateOrder = -1;
   #lateSide = -1;
@@ -104,8 +102,6 @@ export class JoinKernel implements Source, Kernel {
     this.#keys = plan.sides.map(({ keys }, side) => keys.map((key, part) => keyPart(plan, side, part, environment.evaluator(key))));
     this.#residual = plan.residual && prepareCondition(plan.residual, environment);
     this.#keepsMs = plan.withinMs === null ? Infinity : plan.withinMs + environment.stream.time.allowedLatenessMs;
-    const { outOfOrderMs, allowedLatenessMs } = environment.stream.time;
-    this.#latenessMs = plan.withinMs === null || outOfOrderMs > 0 ? null : allowedLatenessMs;
     this.waiting = new WaitingRows({
       sides: plan.sides.length,
       newest: newestOf(plan),
@@ -166,12 +162,12 @@ export class JoinKernel implements Source, Kernel {
   }
 
   /**
-   * Whether rows that one of this time could have met wait no longer. Rows in order cost one comparison; with `out_of_order` they come in
-   * order of time here, and what is late has been left out before.
+   * Whether a row of this time came when its own wait was over already, and with it that of all before it. Rows in order cost one
+   * comparison; with `out_of_order` they come in order of time here, and what is late has been left out before.
    */
   isLate(time: number): boolean {
-    if (!this.#environment.mayHavePassed(time) || this.#seenAt !== null || this.#latenessMs === null) return false;
-    return plus(time, this.#latenessMs) < this.#environment.watermark();
+    if (!this.#environment.mayHavePassed(time) || this.#seenAt !== null) return false;
+    return plus(time, this.#keepsMs) < this.#environment.watermark();
   }
 
   /** Counts a row that is late. */

@@ -20,7 +20,8 @@ interface Passed {
  */
 export class RecentKeys {
   readonly #withinMs: number;
-  readonly #slackMs: number;
+  /** For how long a key is remembered. */
+  readonly #keepsMs: number;
   readonly #environment: Watermarked;
   readonly #partitions = new Map<string, Map<string, number>>();
   readonly #ends = new DeadlineQueue<Passed>();
@@ -28,7 +29,7 @@ export class RecentKeys {
   /** `withinMs` Infinity: nothing is forgotten. `slackMs`: how far rows in order may lie behind the watermark. */
   constructor(withinMs: number, slackMs: number, environment: Watermarked) {
     this.#withinMs = withinMs;
-    this.#slackMs = slackMs;
+    this.#keepsMs = withinMs + slackMs;
     this.#environment = environment;
   }
 
@@ -36,7 +37,7 @@ export class RecentKeys {
   pass(partition: string, key: string, time: number): boolean {
     const last = this.#partitions.get(partition)?.get(key);
     if (last !== undefined && time - last < this.#withinMs) return false;
-    const seen = this.#withinMs === Infinity ? time : seenTime(time, this.#environment);
+    const seen = this.#keepsMs === Infinity ? time : seenTime(time, this.#keepsMs, this.#environment);
     this.#set({ partition, key, time, seen: seen === time ? null : seen });
     return true;
   }
@@ -48,7 +49,7 @@ export class RecentKeys {
       this.#partitions.set(passed.partition, keys);
     }
     keys.set(passed.key, passed.time);
-    if (this.#withinMs !== Infinity) this.#ends.push((passed.seen ?? passed.time) + this.#withinMs + this.#slackMs, 0, passed);
+    if (this.#keepsMs !== Infinity) this.#ends.push((passed.seen ?? passed.time) + this.#keepsMs, 0, passed);
   }
 
   deadline(): number {

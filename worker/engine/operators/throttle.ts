@@ -43,7 +43,7 @@ export class Throttle extends BasicOperator {
       this.#environment.suppressed();
       return;
     }
-    const seen = seenTime(row.time, this.#environment);
+    const seen = seenTime(row.time, perMs + this.#lagMs, this.#environment);
     if (times === undefined) this.#keep(new PassedTimes(partition, [row.time], seen));
     else {
       // Rows that are still in order may lie as far behind this one.

@@ -29,7 +29,7 @@ export class Expiry {
   /** Notes an event of the key. */
   touch(key: string, time: number): void {
     if (this.#afterMs === null) return;
-    this.#seen(key, this.#environment === null ? time : seenTime(time, this.#environment), this.#afterMs);
+    this.#seen(key, this.#environment === null ? time : seenTime(time, this.#afterMs, this.#environment), this.#afterMs);
   }
 
   #seen(key: string, time: number, afterMs: number): void {

@@ -1,5 +1,5 @@
 import { asSeen, outputOf, type Result } from './naive-aggregates.ts';
-import { moments, type TestEvent, type Timeline, watermarkAt } from './timeline.ts';
+import { moments, seenAt, type TestEvent, type Timeline, watermarkAt } from './timeline.ts';
 
 export interface CountShape {
   readonly size: number;
@@ -46,7 +46,7 @@ function sinceExpiry(timeline: Timeline, event: TestEvent, expireUs: number | nu
 function hasExpired(timeline: Timeline, event: TestEvent, until: number, expireUs: number | null, arrivesUs = -Infinity): boolean {
   if (expireUs === null) return false;
   const highest = Math.max(
-    ...timeline.events.filter((other) => other.k === event.k && other.index <= event.index).map((other) => other.us),
+    ...timeline.events.filter((other) => other.k === event.k && other.index <= event.index).map((other) => seenAt(timeline, other)),
   );
   const reached = moments(timeline.events).filter((moment) => moment > event.index && moment <= until && moment < timeline.events.length);
   return arrivesUs > highest + expireUs || reached.some((moment) => watermarkAt(timeline, moment) > highest + expireUs);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AGGREGATE_NAMES, AGGREGATES, aggregated, asSeen, lateOutput } from './naive-aggregates.ts';
-import { EVENT, inputs, moments, ms, outputsOf, type TestEvent, type Timeline, timeOperators, watermarkAt } from './timeline.ts';
+import { EVENT, inputs, moments, ms, outputsOf, seenAt, type TestEvent, type Timeline, timeOperators, watermarkAt } from './timeline.ts';
 
 const RUNS = Number(process.env['WINDOW_RUNS'] ?? 150);
 
@@ -90,7 +90,7 @@ describe('an aggregate without a window', () => {
         const since = (event: TestEvent): readonly TestEvent[] => {
           let kept: TestEvent[] = [];
           for (const other of events.slice(0, event.index + 1)) {
-            const last = Math.max(...kept.map((one) => one.us));
+            const last = Math.max(...kept.map((one) => seenAt({ events, outOfOrderUs: 0 }, one)));
             const now = Math.max(...events.slice(0, other.index + 1).map((one) => one.us));
             if (now > last + 10_000) kept = [];
             if (other.k === event.k) kept.push(other);

@@ -24,6 +24,11 @@ export function watermarkAt({ events, outOfOrderUs }: Timeline, index: number): 
   return Math.max(...events.slice(0, index + 1).map((event) => event.us)) - outOfOrderUs;
 }
 
+/** The time at which a key that expires was seen with this event: its own, or the watermark where that lies past it. */
+export function seenAt(timeline: Timeline, event: TestEvent): number {
+  return Math.max(event.us, watermarkAt(timeline, event.index));
+}
+
 /** Epoch milliseconds, as the engine gives them out. */
 export function ms(us: number): number {
   const whole = Math.floor(us / 1000);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AGGREGATES, asSeen, EMIT, outputOf } from './naive-aggregates.ts';
-import { EVENT, inputs, moments, ms, outputsOf, type TestEvent, type Timeline, timeOperators, watermarkAt } from './timeline.ts';
+import { EVENT, inputs, moments, ms, outputsOf, seenAt, type TestEvent, type Timeline, timeOperators, watermarkAt } from './timeline.ts';
 
 const RUNS = Number(process.env['WINDOW_RUNS'] ?? 150);
 const SIZE_US = 10_000;
@@ -34,7 +34,8 @@ function closings(timeline: Timeline, expireUs: number | null): readonly (readon
 
 /** Whether what its key held was dropped before this event. Windows shorter than the expiry lose nothing at their end. */
 function hasExpired(timeline: Timeline, event: TestEvent, expireUs: number | null): boolean {
-  const before = timeline.events.filter((other) => other.k === event.k && other.index < event.index).map((other) => other.us);
+  const earlier = timeline.events.filter((other) => other.k === event.k && other.index < event.index);
+  const before = earlier.map((other) => seenAt(timeline, other));
   return expireUs !== null && before.length > 0 && event.us > Math.max(...before) + expireUs;
 }
 

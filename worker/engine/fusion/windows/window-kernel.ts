@@ -138,7 +138,7 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
 
   /** Where keys expire: an event of the key at this time. What the key holds may have ended before it. */
   touch(slot: number, time: number): void {
-    this.#touchAt(slot, this.isSeenInOrder ? time : seenTime(time, this.environment));
+    this.#touchAt(slot, this.isSeenInOrder ? time : seenTime(time, this.layout.expireMs as number, this.environment));
   }
 
   /** Rows are seen when time has come to them, and no further. */
