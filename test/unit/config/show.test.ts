@@ -13,10 +13,10 @@ describe('showing the settings', () => {
   it('gives a line with value, origin and place for each', () => {
     const lines = showConfig(config).split('\n');
     expect(lines.filter((line) => /^(processing.workers|server.(port|bind|api_key ))/.test(line)).join('\n')).toMatchInlineSnapshot(`
-      "processing.workers                  4                                           flag         --workers
-      server.port                         9001                                        file         cep.toml:2:8
-      server.bind                         127.0.0.1                                   default
-      server.api_key                      ********                                    environment  CEP_API_KEY"
+      "processing.workers                  4                                                    flag         --workers
+      server.port                         9001                                                 file         cep.toml:2:8
+      server.bind                         127.0.0.1                                            default
+      server.api_key                      ********                                             environment  CEP_API_KEY"
     `);
     expect(lines).toHaveLength(config.settings.length + 1);
   });
