@@ -21,6 +21,8 @@ export const upgradeFaults: readonly Fault[] = [
 /** SIGTERM has a worker drained, and a leader hand over. */
 async function roll(arena: Arena, part: Part): Promise<void> {
   const { otherBuild, violated } = arena.options;
+  // One after the other, of a cluster that is whole: another fault may just have killed all that could have gone on with what is there.
+  await arena.fleet.whole(60_000);
   const next = part.build === otherBuild ? undefined : otherBuild;
   arena.note(`SIGTERM ${part.name}; it goes on as ${next === undefined ? 'this' : 'the other'} build`);
   const code = await part.end(60_000);
