@@ -1,8 +1,16 @@
 import type { Static } from 'typebox';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import type { manifestSchema } from '../../shared/protocol/placements.ts';
-import type { ClusterState, Group, Manifest, Placement, Worker } from '../state/cluster-state.ts';
-import { placementId } from '../state/cluster-state.ts';
+import {
+  type ClusterState,
+  contentOf,
+  type FormerContent,
+  type Group,
+  type Manifest,
+  type Placement,
+  placementId,
+  type Worker,
+} from '../state/cluster-state.ts';
 import { connectorsOf } from '../state/queries.ts';
 import type { PlacementRequest } from '../workers-client/worker-client.ts';
 
@@ -61,9 +69,10 @@ function revisionOf(wanted: Wanted): string {
   return `${text.length.toString(36)}-${crc32c(Buffer.from(text)).toString(36)}`;
 }
 
-function wantedOf(state: ClusterState, { groupId, pipeline: name, replica, leavingVersion }: Placement): Wanted | undefined {
+function wantedOf(state: ClusterState, placement: Placement): Wanted | undefined {
+  const { groupId, pipeline: name, replica } = placement;
   const group = state.groups.get(groupId);
-  const content = group && contentOf(group, leavingVersion);
+  const content = group && contentOf(group, placement);
   const pipeline = content?.pipelines.find((one) => one.name === name);
   if (group === undefined || content === undefined || pipeline === undefined) return undefined;
   const { source, replicas, partitionKey } = pipeline;
@@ -74,17 +83,9 @@ function wantedOf(state: ClusterState, { groupId, pipeline: name, replica, leavi
   };
 }
 
-/** What of a group, as it is or was, placements run by. */
-type Content = Pick<Group, 'pipelines' | 'routes'>;
-
-/** `leavingVersion`: of a placement. */
-export function contentOf(group: Group, leavingVersion: number | undefined): Content | undefined {
-  return leavingVersion === undefined ? group : group.former?.find(({ version }) => version === leavingVersion);
-}
-
 interface Origin {
   readonly from: string;
-  readonly content: Content;
+  readonly content: FormerContent;
 }
 
 /** Each route from a pipeline with the one that it leads to, which is what the group has now, where it has it, or had last. */

@@ -1,5 +1,5 @@
-import type { ClusterState, Group, Placement } from '../state/cluster-state.ts';
-import { contentOf, desiredRevision, routeTargets } from './desired-placement.ts';
+import { type ClusterState, contentOf, type Group, type Placement } from '../state/cluster-state.ts';
+import { desiredRevision, routeTargets } from './desired-placement.ts';
 
 interface Known {
   readonly targets: ReturnType<typeof routeTargets>;
@@ -16,7 +16,7 @@ export class DesiredRevisions {
 
   of(state: ClusterState, placement: Placement): string {
     const group = state.groups.get(placement.groupId);
-    const content = group && contentOf(group, placement.leavingVersion);
+    const content = group && contentOf(group, placement);
     if (group === undefined || content === undefined) return desiredRevision(state, placement);
     const ofGroup = this.#known.get(group) ?? new Map<string, Known>();
     this.#known.set(group, ofGroup);

@@ -1,6 +1,5 @@
-import { type ClusterState, type Group, type Placement, placementId, type Worker } from '../state/cluster-state.ts';
+import { type ClusterState, contentOf, type Group, type Placement, placementId, type Worker } from '../state/cluster-state.ts';
 import { type Action, placementKey } from './action.ts';
-import { contentOf } from './desired-placement.ts';
 import type { Observed, View } from './view.ts';
 
 /** What cannot do what it was given is let go after that time, and what was given to it is lost. */
@@ -107,8 +106,8 @@ function isFed(state: ClusterState, placement: Placement, among?: ReadonlySet<st
   });
 }
 
-function routesOf(group: Group, { leavingVersion }: Placement): Group['routes'] {
-  return contentOf(group, leavingVersion)?.routes ?? [];
+function routesOf(group: Group, placement: Placement): Group['routes'] {
+  return contentOf(group, placement)?.routes ?? [];
 }
 
 /** Pipelines to which something may come that this one makes. */

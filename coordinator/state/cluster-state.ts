@@ -87,6 +87,11 @@ export interface FormerContent {
   readonly routes: readonly Route[];
 }
 
+/** What a placement of the group runs by: what the group is, or was when the placement began to leave. */
+export function contentOf(group: Group, { leavingVersion }: Pick<Placement, 'leavingVersion'>): FormerContent | undefined {
+  return leavingVersion === undefined ? group : group.former?.find(({ version }) => version === leavingVersion);
+}
+
 /** One replica of a pipeline and who is to run it. */
 export interface Placement {
   /** `<group>:<pipeline>:<replica>`. */

@@ -1,4 +1,4 @@
-import { type ClusterState, type FormerContent, type Group, type Placement, placementId } from '../cluster-state.ts';
+import { type ClusterState, contentOf, type Group, type Placement, placementId } from '../cluster-state.ts';
 import { CREATION_FORMAT } from '../format.ts';
 
 type FormerPrograms = NonNullable<Group['formerPrograms']>;
@@ -9,7 +9,7 @@ type FormerPrograms = NonNullable<Group['formerPrograms']>;
  */
 export function withFormerProgram({ format }: ClusterState, placement: Placement, before: Group | undefined, group: Group): Placement {
   const { formerProgram: known, ...rest } = placement;
-  const ran = before && contentOf(before, placement.leavingVersion);
+  const ran = before && contentOf(before, placement);
   const was = ran && sourceIn(ran, placement);
   const hasBegun = placement.epoch > 0 && placement.status !== 'failed';
   if (format < CREATION_FORMAT || ran === undefined || was === undefined || !hasBegun) return rest;
@@ -63,11 +63,6 @@ function isNamed({ placements }: ClusterState, group: Group, pipeline: string, k
 
 function keyOf({ pipeline }: Placement, version: number): string {
   return `${pipeline}@${version}`;
-}
-
-/** What a placement ran by. */
-function contentOf(group: Group, leavingVersion: number | undefined): FormerContent | Group | undefined {
-  return leavingVersion === undefined ? group : group.former?.find(({ version }) => version === leavingVersion);
 }
 
 function sourceIn({ pipelines }: Pick<Group, 'pipelines'>, { pipeline }: Placement): string | undefined {
