@@ -2,6 +2,8 @@
 export interface Acknowledgement {
   /** When the request that was answered was sent: the last one, where it took several. */
   readonly sentAt: number;
+  /** When the first of them was sent: what came of that one may be told later, whoever is there to commit anything by then. */
+  readonly firstSentAt: number;
   readonly at: number;
   /** Those that took its events. */
   readonly pipelines: readonly string[];

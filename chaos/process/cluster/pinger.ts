@@ -48,7 +48,7 @@ export class Pinger {
     } catch (error) {
       return isRefused(error) ? 'not taken' : 'unknown';
     }
-    if (answer.status === 200) acknowledged({ sentAt, at: performance.now(), pipelines: answer.body.routed_to });
+    if (answer.status === 200) acknowledged({ sentAt, firstSentAt: sentAt, at: performance.now(), pipelines: answer.body.routed_to });
     const outcome = toldBy(answer);
     if (outcome === undefined) violated(`a ping was answered ${answer.status} ${JSON.stringify(answer.body)}`);
     return outcome ?? 'unknown';

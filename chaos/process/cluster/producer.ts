@@ -62,14 +62,15 @@ export class Producer {
     const path = `/pipeline-groups/${groupName}/${events.length > 1 ? 'inject-batch' : 'inject'}`;
     const request = { method: 'POST', path, body: events.length > 1 ? { events: timed } : (first as object) } as const;
     const idempotencyKey = `${this.name}-${this.#requests++}`;
-    this.waitingSince = performance.now();
+    const firstSentAt = performance.now();
+    this.waitingSince = firstSentAt;
     for (;;) {
       const sentAt = performance.now();
       const id = group.ids[random(group.ids.length)] as number;
       const answer = await group.ask(id, { ...request, idempotencyKey, deadlineMs: answerMs }).catch(() => undefined); // Sent again below.
       if (answer?.status === 200) {
         this.#check(answer, events.length);
-        acknowledged({ sentAt, at: performance.now(), pipelines: answer.body.routed_to });
+        acknowledged({ sentAt, firstSentAt, at: performance.now(), pipelines: answer.body.routed_to });
         break;
       }
       if (answer !== undefined && !mayBeRepeated(answer)) this.#violated(request.path, answer);

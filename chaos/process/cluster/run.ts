@@ -176,7 +176,7 @@ class ChaosRun {
         violated,
       },
       heartbeatTimeoutMs: heartbeatTimeoutSeconds * 1_000,
-      hasAcknowledged: (from, to) => this.#acknowledgements.some(({ sentAt, at }) => sentAt > from && at < to),
+      hasAcknowledged: (from, to) => this.#acknowledgements.some(({ firstSentAt, at }) => firstSentAt > from && at < to),
       note: (what) => this.#note(what),
       nextPrograms: () => chaosGroup(sink.url, ++this.#version, store),
     });
