@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spinFunctions } from '../integration/runtime/spin-functions.ts';
 import { Service, uniqueName } from './service.ts';
 
 let service: Service;
@@ -186,18 +187,7 @@ describe('what the engine of a stopped pipeline had counted', () => {
 const pick = ({ events_unread, watermark }: Record<string, unknown>) => ({ events_unread, watermark });
 
 /** Keeps the engine busy for as long as one event may. */
-const spinner = `fn burn() -> int:
-  var total = 0
-  for i in 0..900000:
-    total := total + len(0..200)
-  return total
-
-fn spin(rounds: int) -> int:
-  var total = 0
-  for i in 0..rounds:
-    total := total + burn()
-  return total
-
+const spinner = `${spinFunctions}
 stream Spin = Job.aggregate(spun: last(rounds)).select(spun: spin(spun)).emit(spun: spun)
 `;
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bytesOf, event, outputTexts, type RuntimeUnderTest, startRuntime, TENANT } from './runtime-under-test.ts';
+import { spinFunctions } from './spin-functions.ts';
 
 const counter = `stream Count = Tick
   .aggregate(n: count())
@@ -7,18 +8,7 @@ const counter = `stream Count = Tick
 `;
 
 /** An event with spin true keeps the engine busy for about as long as it may loop at all; any other goes through at once. */
-const spinner = `fn burn() -> int:
-  var total = 0
-  for i in 0..900000:
-    total := total + len(0..200)
-  return total
-
-fn spin(rounds: int) -> int:
-  var total = 0
-  for i in 0..rounds:
-    total := total + burn()
-  return total
-
+const spinner = `${spinFunctions}
 stream Spin = Job
   .aggregate(n: count(), spun: last(rounds))
   .select(n: n, spun: spin(spun))

@@ -1,20 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { spinFunctions } from '../runtime/spin-functions.ts';
 import { StubCoordinator } from './stub-coordinator.ts';
 import { type Answer, place, placing, WorkerUnderTest } from './worker-under-test.ts';
 
 /** An event with `rounds` above 0 keeps the engine busy for longer than it may. */
-const spinner = `fn burn() -> int:
-  var total = 0
-  for i in 0..900000:
-    total := total + len(0..200)
-  return total
-
-fn spin(rounds: int) -> int:
-  var total = 0
-  for i in 0..rounds:
-    total := total + burn()
-  return total
-
+const spinner = `${spinFunctions}
 stream Spin = Job
   .emit(n: n, spun: spin(rounds))
 `;
