@@ -38,9 +38,7 @@ describe('the line of a message', () => {
     expect(lineOf(`{"event_type":${eventType},"x":1.0}`, naming)).toBe('{"event_type":"C","x":1.0}');
     expect(lineOf(`{"x":1, "event_type": ${eventType} }`, naming)).toBe('{"event_type":"C","x":1}');
     expect(lineOf(`{"event_type":${eventType}}`, none)).toMatch(/^problem: the message says no event type/);
-    expect(JSON.parse(lineOf(`{"event_type":${eventType},"type":"A"}`, naming))).toEqual(
-      eventType === 'null' ? { event_type: null, type: 'A' } : { type: 'A' },
-    );
+    expect(lineOf(`{"event_type":${eventType},"type":"A"}`, naming)).toBe('{"type":"A"}');
   });
 
   it('keeps numbers as they were written', () => {

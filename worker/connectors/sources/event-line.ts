@@ -44,15 +44,15 @@ function typedLine(text: string, { topicPart }: SourceMessage, { connector, decl
   // Between the values of a JSON text a line end is as good as a blank; within them there is none.
   const line = text.trim().replaceAll(/[\r\n]+/g, ' ');
   const { event_type: eventType, type } = value as { readonly event_type?: unknown; readonly type?: unknown };
-  const isUnsaid = eventType === undefined || eventType === null || eventType === '';
   if (isName(eventType)) return { line: Buffer.from(line) };
-  if (isUnsaid && isName(type)) return { line: Buffer.from(eventType === '' ? without('event_type', line) : line) };
+  // Of two members of a name the last one counts.
+  const isUnsaid = eventType === null || eventType === '';
+  const untyped = isUnsaid ? without('event_type', line) : line;
+  if ((isUnsaid || eventType === undefined) && isName(type)) return { line: Buffer.from(untyped) };
   const name = connector ?? declared ?? topicPart;
   if (!isName(name)) {
     return { problem: 'the message says no event type: expected `event_type` in it, or the parameter `event_type` at the connector' };
   }
-  // Of two members of a name the last one counts.
-  const untyped = isUnsaid && eventType !== undefined ? without('event_type', line) : line;
   const rest = untyped.slice(1).trimStart();
   return { line: Buffer.from(`{"event_type":${JSON.stringify(name)}${rest === '}' ? '' : ','}${rest}`) };
 }
