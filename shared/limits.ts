@@ -87,7 +87,7 @@ export const limits = {
   /** Windows of one hopping window that an event is in: its size divided by its slide. */
   windowsPerEventMax: 10_000,
 
-  /** Open runs of all patterns of a pipeline (`.max_runs`); over it the oldest run is dropped and counted. */
+  /** Open runs of one pattern (`.max_runs`); over it the oldest run is dropped and counted. */
   patternRunsDefault: 100_000,
   /** Events held by one closure of one run (`.max_closure`); over it the run is dropped and counted. */
   patternClosureEventsDefault: 10_000,
