@@ -201,7 +201,7 @@ export class Executor {
     try {
       const at = { address: worker.address, placementId };
       if (isOwed(group.state, placementId)) observations.told(worker, placementId, await client.checkpoint(at, epoch));
-      const isDone = !isOwed(group.state, placementId) && (await this.#parted(worker, placement));
+      const isDone = !isOwed(group.state, placementId) && (await this.#hasLeft(worker, placement));
       if (!isDone) return void backoff.failed(`leave ${placementId}`, leaveTimes);
       backoff.succeeded(`leave ${placementId}`);
     } catch (error) {
@@ -220,7 +220,7 @@ export class Executor {
   }
 
   /** Whether nothing is to be done for it any more. Where the whole group goes its worker forgets it at once. */
-  async #parted(worker: Worker, placement: Placement): Promise<boolean> {
+  async #hasLeft(worker: Worker, placement: Placement): Promise<boolean> {
     const { client, observations } = this.#options;
     const { id: placementId, epoch } = placement;
     const at = { address: worker.address, placementId };

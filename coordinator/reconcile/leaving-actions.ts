@@ -29,7 +29,7 @@ export function overdueActions(view: View, placement: Placement): readonly Actio
 }
 
 /** A group goes when nothing of it runs any more. */
-export function farewellActions(view: View, { id: groupId }: Group): readonly Action[] {
+export function groupLeavingActions(view: View, { id: groupId }: Group): readonly Action[] {
   const { placements, workers } = view.state;
   const actions: Action[] = [];
   const staying = new Set<string>();
@@ -41,7 +41,9 @@ export function farewellActions(view: View, { id: groupId }: Group): readonly Ac
     if (held && !held.has(placement.id)) continue;
     staying.add(placement.id);
     const isHeard = held !== undefined;
-    goOn.push(() => actions.push(...partingActions(view, placement, { worker, isHeard, observed: held?.get(placement.id), staying })));
+    goOn.push(() =>
+      actions.push(...leavingOfGroupActions(view, placement, { worker, isHeard, observed: held?.get(placement.id), staying })),
+    );
   }
   if (staying.size === 0) return [{ key: `group ${groupId}`, kind: 'propose', command: { type: 'DeleteGroup', payload: { id: groupId } } }];
   for (const next of goOn) next();
@@ -53,16 +55,16 @@ function areOthersTold(view: View, { groupId, pipeline }: Placement): boolean {
   const { state } = view;
   const replicas = state.groups.get(groupId)?.pipelines.find(({ name }) => name === pipeline)?.replicas ?? 0;
   return Array.from({ length: replicas }, (_, replica) => state.placements.get(placementId(groupId, pipeline, replica))).every((other) => {
-    const worker = other?.workerId === undefined ? undefined : state.workers.get(other.workerId);
-    if (other === undefined || worker === undefined) return other?.status === 'failed';
-    const observed = view.held(worker)?.get(other.id);
+    if (other === undefined) return false;
+    if (other.status === 'failed') return true;
+    const worker = other.workerId === undefined ? undefined : state.workers.get(other.workerId);
+    const observed = worker && view.held(worker)?.get(other.id);
     // The epoch says that it was asked, the revision that it does so.
-    const isTold = observed?.epoch === other.epoch && observed.revision === view.revisionOf(other);
-    return isTold || other.status === 'failed';
+    return observed?.epoch === other.epoch && observed.revision === view.revisionOf(other);
   });
 }
 
-interface Parting {
+interface LeavingOfGroup {
   readonly worker: Worker;
   /** Its worker has told this leader what it has. */
   readonly isHeard: boolean;
@@ -71,7 +73,11 @@ interface Parting {
   readonly staying: ReadonlySet<string>;
 }
 
-function partingActions(view: View, placement: Placement, { worker, isHeard, observed, staying }: Parting): readonly Action[] {
+function leavingOfGroupActions(
+  view: View,
+  placement: Placement,
+  { worker, isHeard, observed, staying }: LeavingOfGroup,
+): readonly Action[] {
   const { id, epoch } = placement;
   if (!view.isDue(`put ${id}`)) return [];
   const key = placementKey(id);

@@ -1,7 +1,7 @@
 import type { Migration, Worker } from '../state/cluster-state.ts';
 import type { WorkerStatus } from '../state/transitions.ts';
 import { type Action, workerKey } from './action.ts';
-import { farewellActions } from './leaving-actions.ts';
+import { groupLeavingActions } from './leaving-actions.ts';
 import { type Pass, placementActions } from './placement-actions.ts';
 import { Targets } from './targets.ts';
 import type { View } from './view.ts';
@@ -15,7 +15,7 @@ export function plan(view: View): readonly Action[] {
   for (const placement of placements.values()) {
     if (groups.get(placement.groupId)?.isDraining === false) actions.push(...placementActions(pass, placement));
   }
-  for (const group of groups.values()) if (group.isDraining) actions.push(...farewellActions(view, group));
+  for (const group of groups.values()) if (group.isDraining) actions.push(...groupLeavingActions(view, group));
   return actions;
 }
 

@@ -138,6 +138,9 @@ export const heldPlacementsSchema = Type.Object({
 
 export const placementEpochSchema = Type.Object({ epoch }, strict);
 
+/** That a placement which leaves may have for what it was given. */
+export const FLUSH_MS_MAX = 600_000;
+
 export const placementCloseSchema = Type.Object(
   {
     epoch,
@@ -147,7 +150,7 @@ export const placementCloseSchema = Type.Object(
     flush_ms: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: 600_000,
+        maximum: FLUSH_MS_MAX,
         description: 'It leaves: for so long its sinks are waited for, and that receivers have what it made in checkpoints of their own.',
       }),
     ),

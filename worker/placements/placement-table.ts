@@ -91,7 +91,7 @@ export class PlacementTable {
     placement?.requireNotOlder(epoch);
     if (placement === undefined) return false;
     if (flushMs !== undefined) {
-      await placement.part(flushMs);
+      await placement.leave(flushMs);
       placement.requireNotOlder(epoch);
       if (this.#placements.get(id) !== placement) return true;
     }

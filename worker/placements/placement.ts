@@ -13,7 +13,7 @@ import { FIRST_STATE_FORMAT, LATEST_STATE_FORMAT } from '../engine/state/format.
 import { NoCoordinator } from '../membership/coordinator-client.ts';
 import { Lease } from '../membership/lease.ts';
 import type { Coordinators } from '../membership/membership.ts';
-import type { Parting } from '../runtime/pipelines/pipeline-life.ts';
+import type { Leaving } from '../runtime/pipelines/pipeline-life.ts';
 import type { PipelineCheckpoint, SourceMark } from '../runtime/pipelines/runtime-storage.ts';
 import { ContentIds } from '../runtime/placed/content-ids.ts';
 import { CreationHold } from '../runtime/placed/creation-hold.ts';
@@ -659,13 +659,13 @@ export class Placement {
 
   /** False when it is not closed. What has another epoch by now was not to be closed under that: it goes on, and so does what is not saved. */
   async #finish(life: Life, epoch: number, flushMs?: number): Promise<boolean> {
-    const parting = flushMs === undefined ? undefined : { flushMs, stays: this.#leaving() };
+    const leaving = flushMs === undefined ? undefined : { flushMs, stays: this.#staySignal() };
     const isSaved = await life.pipeline.close(async () => {
-      if (parting) await this.#waitFor(() => life.outbox.isEmpty, parting);
-      if (parting?.stays.aborted) return;
+      if (leaving) await this.#waitFor(() => life.outbox.isEmpty, leaving);
+      if (leaving?.stays.aborted) return;
       this.#isSilent = true;
       await life.outbox.settled();
-    }, parting);
+    }, leaving);
     this.#stays = undefined;
     if (this.#life !== life) return false;
     if (!isSaved || epoch !== this.epoch) {
@@ -678,12 +678,12 @@ export class Placement {
     return true;
   }
 
-  #leaving(): AbortSignal {
+  #staySignal(): AbortSignal {
     this.#stays = new AbortController();
     return this.#stays.signal;
   }
 
-  async #waitFor(isReached: () => boolean, { flushMs, stays }: Parting): Promise<void> {
+  async #waitFor(isReached: () => boolean, { flushMs, stays }: Leaving): Promise<void> {
     const end = AbortSignal.any([this.#end.signal, stays]);
     const endsAt = this.#world.now() + flushMs;
     while (!isReached() && !end.aborted && this.#world.now() < endsAt) await this.#world.wait(RECEIVED_LOOK_MS, end);
@@ -700,12 +700,12 @@ export class Placement {
   }
 
   /** It goes for good: it has so long to do what it was given and to hand over what it makes of it, and what is left becomes dead letters. */
-  async part(withinMs: number): Promise<void> {
+  async leave(withinMs: number): Promise<void> {
     if (withinMs > 0 && this.#isAtWork) {
       // One that leaves is being closed already, and gets so long of what it has for that.
-      const parted = this.#isClosing ? this.#change : this.#exclusive(() => this.#workThrough(withinMs));
+      const hasLeft = this.#isClosing ? this.#change : this.#exclusive(() => this.#workThrough(withinMs));
       this.#isClosing = true;
-      await Promise.race([parted, this.#world.wait(withinMs, this.#end.signal)]).finally(() => {
+      await Promise.race([hasLeft, this.#world.wait(withinMs, this.#end.signal)]).finally(() => {
         this.#isClosing = false;
       });
     }
@@ -718,12 +718,12 @@ export class Placement {
   async #workThrough(flushMs: number): Promise<void> {
     const life = this.#life;
     if (life === undefined) return;
-    const parting = { flushMs, stays: this.#end.signal };
+    const leaving = { flushMs, stays: this.#end.signal };
     await life.pipeline.close(async () => {
-      await this.#waitFor(() => life.outbox.isReceived, parting);
+      await this.#waitFor(() => life.outbox.isReceived, leaving);
       this.#isSilent = true;
       await life.outbox.settled();
-    }, parting);
+    }, leaving);
   }
 
   /**

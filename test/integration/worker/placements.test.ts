@@ -675,6 +675,10 @@ stream Seen = A .emit(key: key, n: n) .to(Hook)
     await place(stub, one, id, placing(program(hook.url)));
     await isRunning(one);
     await one.inject(id, { epoch: 1, first: 1, events });
+    for (const flushMs of [600_001, -1, '1e3']) {
+      const refused = await one.ask('DELETE', `${path}?epoch=1&flush_ms=${flushMs}`);
+      expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('expected a whole number up to 600000')]);
+    }
     expect((await one.ask('DELETE', `${path}?epoch=1&flush_ms=30000`)).body).toMatchObject({ deleted: true });
     expect([hook.delivered.length, (await one.get(id)).status, await lettersOf(one)]).toEqual([20, 404, []]);
     expect(stub.manifests.get(id)?.received).toEqual({ _external: 20 });

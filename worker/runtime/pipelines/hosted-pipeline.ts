@@ -45,7 +45,7 @@ import { OutputRing } from './output-ring.ts';
 import { messagesMaxOf, PipelineConnectors } from './pipeline-connectors.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { PipelineEvents, type ReceivedBody } from './pipeline-events.ts';
-import { type Parting, PipelineLife } from './pipeline-life.ts';
+import { type Leaving, PipelineLife } from './pipeline-life.ts';
 import { PipelineRecord } from './pipeline-record.ts';
 import { PipelineSaver } from './pipeline-saver.ts';
 import { PipelineTally, type Refused } from './pipeline-tally.ts';
@@ -341,8 +341,8 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** Ends with everything in its state, what is not delivered included. `silence`: from here on it may say nothing, and resolves when it says nothing. False when its state could not be saved. */
-  close(silence: () => void | Promise<void>, parting?: Parting): Promise<boolean> {
-    return this.#life.close(silence, parting);
+  close(silence: () => void | Promise<void>, leaving?: Leaving): Promise<boolean> {
+    return this.#life.close(silence, leaving);
   }
 
   /** Resolves when its sources are read up to what there is, as far as can be told, or that takes too long. */

@@ -24,7 +24,7 @@ const LETTERS_MS_MAX = 1_000;
 type Culprit = Parameters<IntakeOwner['lost']>[0];
 
 /** How a pipeline is closed that nobody goes on with. */
-export interface Parting {
+export interface Leaving {
   /** How long its sinks are waited for, and then for what is on its way to them. */
   readonly flushMs: number;
   /** Aborted when it is to go on after all: then neither is waited for. */
@@ -312,17 +312,17 @@ export class PipelineLife {
    * Stops without having said all: what is pending stays so, in the state that is saved. False when it is not saved. `silence`: from here on
    * nothing is said.
    */
-  async close(silence: () => void | Promise<void>, parting?: Parting): Promise<boolean> {
+  async close(silence: () => void | Promise<void>, leaving?: Leaving): Promise<boolean> {
     const { record, intake, sinks, saver } = this.#parts;
     return this.exclusive(async () => {
       if (!this.isRunning) return this.#status === 'stopped';
       this.#become('draining');
       this.#isDraining = true;
       await this.#workThrough();
-      if (!record.isDeleted) await sinks.idle(parting?.flushMs ?? SINKS_FLUSH_MS, parting?.stays);
-      if (!parting?.stays.aborted) {
+      if (!record.isDeleted) await sinks.idle(leaving?.flushMs ?? SINKS_FLUSH_MS, leaving?.stays);
+      if (!leaving?.stays.aborted) {
         await silence();
-        await (parting ? within(parting.flushMs, parting.stays, sinks.settled()) : sinks.settled());
+        await (leaving ? within(leaving.flushMs, leaving.stays, sinks.settled()) : sinks.settled());
       }
       const isSaved = !record.isDeleted && (await this.#saveDrained(() => saver.saveWhole()));
       this.#isDraining = false;

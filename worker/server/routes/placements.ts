@@ -9,6 +9,7 @@ import { LOG_END_HEADER, logEndSaid } from '../../../shared/protocol/log-end.ts'
 import {
   deliveryAnswerSchema,
   deliveryRequestSchema,
+  FLUSH_MS_MAX,
   heldPlacementSchema,
   heldPlacementsSchema,
   placementCloseSchema,
@@ -103,7 +104,7 @@ function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRout
       success: { 200: placementDeletedSchema },
       errors: ['stale_epoch', 'validation_error'],
       handle: async ({ params, query }) => {
-        const flushMs = query.flush_ms === undefined ? undefined : wholeNumber('flush_ms', query.flush_ms);
+        const flushMs = query.flush_ms === undefined ? undefined : wholeNumber('flush_ms', query.flush_ms, FLUSH_MS_MAX);
         const deleted = await placements.delete(params.id, wholeNumber('epoch', query.epoch), flushMs);
         return { deleted, incarnation: identity.incarnation };
       },
@@ -111,9 +112,9 @@ function changeRoutes({ placements, identity }: ClusterWorker): readonly ApiRout
   ];
 }
 
-function wholeNumber(name: string, text: string | undefined): number {
-  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text);
-  throw new CepError('validation_error', `found the ${name} '${text ?? ''}', expected a whole number`);
+function wholeNumber(name: string, text: string | undefined, max = Number.MAX_SAFE_INTEGER): number {
+  if (text !== undefined && /^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new CepError('validation_error', `found the ${name} '${text ?? ''}', expected a whole number up to ${max}`);
 }
 
 function stateRoutes({ placements }: ClusterWorker): readonly ApiRoute[] {

@@ -1,7 +1,7 @@
 import type { CepError } from '../../../../shared/errors/error.ts';
 import { CepError as Problem } from '../../../../shared/errors/error.ts';
 import type { ReceivedBody } from '../../../../worker/runtime/pipelines/pipeline-events.ts';
-import type { Parting } from '../../../../worker/runtime/pipelines/pipeline-life.ts';
+import type { Leaving } from '../../../../worker/runtime/pipelines/pipeline-life.ts';
 import type { PipelineCheckpoint, PipelineDefinition, SourcePositions } from '../../../../worker/runtime/pipelines/runtime-storage.ts';
 import type {
   CheckedProgram,
@@ -107,12 +107,12 @@ export class SimulatedPipeline {
     }
   }
 
-  async close(silence: () => void | Promise<void>, parting?: Parting): Promise<boolean> {
+  async close(silence: () => void | Promise<void>, leaving?: Leaving): Promise<boolean> {
     if (this.status !== 'running') return this.status === 'stopped';
     this.status = 'draining';
-    const stays = new Promise<void>((resolve) => parting?.stays.addEventListener('abort', () => resolve()));
+    const stays = new Promise<void>((resolve) => leaving?.stays.addEventListener('abort', () => resolve()));
     await Promise.race([this.#workThrough(), stays]);
-    if (!parting?.stays.aborted) await silence();
+    if (!leaving?.stays.aborted) await silence();
     const isSaved = !this.isAbandoned && (await this.saveNow());
     this.status = 'stopped';
     return isSaved;
