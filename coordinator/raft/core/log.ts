@@ -106,10 +106,13 @@ export class RaftLog {
     this.#commit = index;
   }
 
-  /** The last index at or before `index` whose term is not above `term`: where two logs can agree at the latest. */
+  /**
+   * The last index at or before `index` whose term is not above `term`: where two logs can agree at the latest. When the term of the base is
+   * above it too, that is somewhere before the base, of which no more is known.
+   */
   lastAtOrBelow(index: Index, term: Term): Index {
     let found = Math.min(index, this.lastIndex);
-    while (found > this.#baseIndex && (this.termAt(found) as Term) > term) found--;
+    while (found >= this.#baseIndex && (this.termAt(found) as Term) > term) found--;
     return found;
   }
 

@@ -9,6 +9,8 @@ type Unaddressed<M> = M extends Message ? Omit<M, 'from' | 'to' | 'term'> : neve
 
 /** Node 1 of three, leading term 1 by the vote of node 2, whose disks answer at once. */
 class Leader {
+  /** Who has been sent one, in this order. */
+  readonly snapshotsTo: number[] = [];
   readonly #raft = new Raft(
     { ...raftDefaults, id: 1, random: () => 0 },
     {
@@ -37,6 +39,7 @@ class Leader {
   /** All that is sent because of it. */
   step(input: Input): Message[] {
     const output = this.#raft.step(input);
+    this.snapshotsTo.push(...output.sendSnapshot);
     return [...output.sendNow, ...output.sendAfter, ...this.#store(output)];
   }
 
@@ -134,6 +137,17 @@ describe('the leader of a term', () => {
     // What stands at the end of its log may be of another leader.
     leader.hear(3, accepted(3));
     expect(leader.hear(3, endsAt(3, 2)).filter(isAppend)).toMatchObject([{ previousIndex: 3, entries: [] }]);
+  });
+
+  it('sends a snapshot to one whose log agrees nowhere with what is left of its own', () => {
+    const leader = new Leader();
+    leader.hear(3, accepted(1));
+    for (let at = 0; at < 9; at++) leader.commitOne(1);
+    // It acknowledged all that is left out, lost it, and has others' entries at the place where the log begins now.
+    leader.hear(3, accepted(10));
+    leader.step({ type: 'compact', index: 8, keep: 0 });
+    leader.hear(3, endsAt(9, 0));
+    expect([leader.snapshotsTo, leader.matchOf(3)]).toEqual([[3], 7]);
   });
 
   it('asks again although reads, each with heartbeats of its own, come without a pause', () => {
