@@ -1,3 +1,4 @@
+import { Recent } from '../../shared/collections/recent.ts';
 import type { ErrorCode } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { listsText } from '../../shared/protocol/delivery-lists.ts';
@@ -52,7 +53,7 @@ const REQUESTS_MAX = 3;
 const BATCHES_PER_DELIVERY_MAX = 512;
 const CHARS_PER_DELIVERY_MAX = 1_048_576;
 /** Answers that are kept for requests that come again. */
-const RESULTS_KEPT_MAX = 2_000;
+const RESULTS_KEPT = 2_000;
 const PAUSE_MS = 100;
 /** Between checkpoints that a log waits for, when it is not half full yet, and after one that failed. */
 const CHECKPOINT_PAUSE_MS_MIN = 250;
@@ -109,7 +110,7 @@ export class Deliveries {
   /** By placement, what is another one when it was removed and has come back under its name. */
   readonly #lives = new Map<string, symbol>();
   readonly #waiters = new Map<string, Set<Waiter>>();
-  readonly #results = new Map<string, BatchResult>();
+  readonly #results = new Recent<string, BatchResult>(RESULTS_KEPT);
   readonly #reliefs = new Map<string, Relief>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
@@ -311,10 +312,6 @@ export class Deliveries {
     const result = this.#withRefusal(key, taken);
     this.#sayUnheard(placementId, key, result);
     if (!this.#results.has(key)) this.#results.set(key, result);
-    for (const oldest of this.#results.keys()) {
-      if (this.#results.size <= RESULTS_KEPT_MAX) break;
-      this.#results.delete(oldest);
-    }
     for (const { resolve, timer } of this.#waiters.get(key) ?? []) {
       clearTimeout(timer);
       resolve(result);

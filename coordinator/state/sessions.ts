@@ -59,13 +59,17 @@ export function withResult(
   }
   results.push(own);
   const session: Session = { id, lowest, results, usedIndex: place.index, usedAtMs: place.nowMs, chars };
-  const byUse = before === undefined ? state.sessionsByUse : state.sessionsByUse.delete(useKey(before));
   return {
     ...state,
     sessions: state.sessions.set(id, session),
-    sessionsByUse: byUse.set(useKey(session), id),
+    sessionsByUse: before?.usedIndex === place.index ? state.sessionsByUse : usedAgain(state, before, session),
     sessionChars: state.sessionChars + chars - (before?.chars ?? 0),
   };
+}
+
+function usedAgain({ sessionsByUse }: ClusterState, before: Session | undefined, session: Session): ClusterState['sessionsByUse'] {
+  const others = before === undefined ? sessionsByUse : sessionsByUse.delete(useKey(before));
+  return others.set(useKey(session), session.id);
 }
 
 function roomProblem(state: ClusterState, session: Session | undefined, lowest: number): CommandResult | undefined {

@@ -3,6 +3,12 @@ interface Chunk<V> {
   readonly values: readonly V[];
 }
 
+/** One that is still being made. */
+interface OwnChunk<V> extends Chunk<V> {
+  readonly keys: string[];
+  readonly values: V[];
+}
+
 const CHUNK_MAX = 64;
 
 /**
@@ -24,7 +30,7 @@ export class Table<V> {
   }
 
   get(key: string): V | undefined {
-    const chunk = this.#chunks[this.#chunkOf(key)];
+    const chunk = this.#chunks[chunkOf(this.#chunks, key)];
     if (chunk === undefined) return undefined;
     const at = placeOf(chunk.keys, key);
     return chunk.keys[at] === key ? chunk.values[at] : undefined;
@@ -35,21 +41,36 @@ export class Table<V> {
   }
 
   set(key: string, value: V): Table<V> {
-    const index = this.#chunkOf(key);
-    const chunk = this.#chunks[index] ?? { keys: [], values: [] };
-    const at = placeOf(chunk.keys, key);
-    const isNew = chunk.keys[at] !== key;
-    const changed = {
-      keys: isNew ? chunk.keys.toSpliced(at, 0, key) : chunk.keys,
-      values: chunk.values.toSpliced(at, isNew ? 0 : 1, value),
-    };
-    // What is only ever added at the end leaves full chunks behind, which are half as many.
-    const isAtEnd = at === chunk.keys.length && index >= this.#chunks.length - 1;
-    return new Table(this.#chunks.toSpliced(index, 1, ...divided(changed, isAtEnd)), this.size + (isNew ? 1 : 0));
+    return this.setAll([[key, value]]);
+  }
+
+  /** As `set` with each, in their order. Many that stand together cost little more than one. */
+  setAll(entries: Iterable<readonly [key: string, value: V]>): Table<V> {
+    const chunks = [...this.#chunks];
+    /** Of `chunks`, those that no other table has. */
+    const own = new Set<Chunk<V>>();
+    let { size } = this;
+    for (const [key, value] of entries) {
+      const index = chunkOf(chunks, key);
+      const chunk = chunks[index] ?? { keys: [], values: [] };
+      const at = placeOf(chunk.keys, key);
+      const isNew = chunk.keys[at] !== key;
+      const { keys, values } = own.has(chunk) ? (chunk as OwnChunk<V>) : { keys: [...chunk.keys], values: [...chunk.values] };
+      if (isNew) keys.splice(at, 0, key);
+      values.splice(at, isNew ? 0 : 1, value);
+      if (isNew) size++;
+      // What is only ever added at the end leaves full chunks behind, which are half as many.
+      const isAtEnd = at === keys.length - 1 && index >= chunks.length - 1;
+      const parts = divided({ keys, values }, isAtEnd);
+      chunks.splice(index, 1, ...parts);
+      own.delete(chunk);
+      for (const part of parts) own.add(part);
+    }
+    return new Table(chunks, size);
   }
 
   delete(key: string): Table<V> {
-    const index = this.#chunkOf(key);
+    const index = chunkOf(this.#chunks, key);
     const chunk = this.#chunks[index];
     const at = chunk === undefined ? 0 : placeOf(chunk.keys, key);
     if (chunk === undefined || chunk.keys[at] !== key) return this;
@@ -59,7 +80,7 @@ export class Table<V> {
 
   /** The values under the keys from the first to the last, both included, in their order. */
   *between(first: string, last: string): Generator<V> {
-    for (let index = this.#chunkOf(first); index < this.#chunks.length; index++) {
+    for (let index = chunkOf(this.#chunks, first); index < this.#chunks.length; index++) {
       const { keys, values } = this.#chunks[index] as Chunk<V>;
       for (let at = placeOf(keys, first); at < keys.length; at++) {
         if ((keys[at] as string) > last) return;
@@ -100,18 +121,18 @@ export class Table<V> {
   first(): V | undefined {
     return this.#chunks[0]?.values[0];
   }
+}
 
-  /** The chunk in which the key stands, or belongs: the last that does not begin behind it. */
-  #chunkOf(key: string): number {
-    let low = 0;
-    let high = this.#chunks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (((this.#chunks[middle] as Chunk<V>).keys[0] as string) <= key) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(0, low - 1);
+/** The chunk in which the key stands, or belongs: the last that does not begin behind it. */
+function chunkOf(chunks: readonly Chunk<unknown>[], key: string): number {
+  let low = 0;
+  let high = chunks.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (((chunks[middle] as Chunk<unknown>).keys[0] as string) <= key) low = middle + 1;
+    else high = middle;
   }
+  return Math.max(0, low - 1);
 }
 
 /** Where a key stands among sorted ones, or belongs. */

@@ -1,3 +1,4 @@
+import { Recent } from '../../shared/collections/recent.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { externalSource } from '../../shared/protocol/placements.ts';
 import { countEvents } from '../runtime/pipelines/event-count.ts';
@@ -58,7 +59,7 @@ export class BatchIntake {
   readonly #durable: () => Readonly<Record<string, number>>;
   readonly #wait: Wait;
   readonly #ticks: TickLimit | undefined;
-  readonly #answers = new Map<string, Map<number, Promise<InjectResult>>>();
+  readonly #answers = new Map<string, Recent<number, Promise<InjectResult>>>();
   readonly #early = new Set<Early>();
 
   constructor(
@@ -190,11 +191,9 @@ export class BatchIntake {
   }
 
   #keep(source: string, sequence: number, answer: Promise<InjectResult>): void {
-    const known = this.#answers.get(source) ?? new Map<number, Promise<InjectResult>>();
+    const known = this.#answers.get(source) ?? new Recent<number, Promise<InjectResult>>(ANSWERS_KEPT);
     this.#answers.set(source, known);
     known.set(sequence, answer);
-    const [oldest] = known.keys();
-    if (known.size > ANSWERS_KEPT && oldest !== undefined) known.delete(oldest);
   }
 }
 

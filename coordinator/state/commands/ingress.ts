@@ -4,7 +4,7 @@ import { type ClusterState, type IngressBatch, type IngressLog, ingressKey, type
 import { type RequestId, requestIdSchema } from '../request-id.ts';
 import { remembered, withResult } from '../sessions.ts';
 import type { IngressPlace } from './ingress-answer.ts';
-import { changed, command, type Outcome, type Place, type Refusal, refused } from './outcome.ts';
+import { changed, command, type Place, type Refusal, type Refused, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
 const batchMembers = {
@@ -31,7 +31,12 @@ export const ingressCommands = {
       },
       strict,
     ),
-    (state, { batches }) => appended(state, batches),
+    (before, { batches }) => {
+      const taken = appended(before, batches);
+      if ('refusal' in taken) return taken;
+      const [state, places] = [withBatches(taken.state, taken.batches), taken.places];
+      return changed(state, places, { type: 'IngressAppended', id: places[0]?.placementId ?? '' });
+    },
   ),
   /** The batches of many requests, each as if it came by itself. `texts` has the events of all batches, in their order. */
   AppendIngressOfMany: command(
@@ -54,51 +59,62 @@ export const ingressCommands = {
       let state = before;
       let at = 0;
       const answers: Json[] = [];
+      const taken: IngressBatch[] = [];
       for (const { request, batches } of requests) {
         const own = batches.map((batch) => ({ ...batch, events: texts[at++] as string }));
         const answered = ofOne(state, request, own, place);
         state = answered.state;
         answers.push(answered.answer);
+        taken.push(...answered.batches);
       }
-      return changed(state, answers, { type: 'IngressAppended', id: requests[0]?.batches[0]?.placementId ?? '' });
+      return changed(withBatches(state, taken), answers, { type: 'IngressAppended', id: requests[0]?.batches[0]?.placementId ?? '' });
     },
     MANY_SINCE,
   ),
 };
 
-/** What one of many requests is told: see `IngressAnswer`. */
+/** What one of many requests is told: see `IngressAnswer`; and what is still to be put among the batches of the state. */
 function ofOne(
   state: ClusterState,
   request: RequestId | undefined,
   batches: readonly NewBatch[],
   place: Place,
-): { readonly state: ClusterState; readonly answer: Json } {
+): { readonly state: ClusterState; readonly batches: readonly IngressBatch[]; readonly answer: Json } {
+  const unchanged = { state, batches: [] };
   const known = request && remembered(state, request);
-  if (known) return { state, answer: known.kind === 'done' ? { places: known.value } : refusalIn(known.refusal) };
-  const outcome = appended(state, batches);
-  if ('refusal' in outcome) return { state, answer: refusalIn(outcome.refusal) };
-  const { value } = outcome;
-  return { state: request === undefined ? outcome.state : withResult(outcome.state, request, { value, place }), answer: { places: value } };
+  if (known) return { ...unchanged, answer: known.kind === 'done' ? { places: known.value } : refusalIn(known.refusal) };
+  const taken = appended(state, batches);
+  if ('refusal' in taken) return { ...unchanged, answer: refusalIn(taken.refusal) };
+  const answered = request === undefined ? taken.state : withResult(taken.state, request, { value: taken.places, place });
+  return { state: answered, batches: taken.batches, answer: { places: taken.places } };
 }
 
 function refusalIn({ code, message, hint }: Refusal): Json {
   return { refusal: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }
 
-function appended(before: ClusterState, batches: readonly NewBatch[]): Outcome {
+interface Appended {
+  /** Counts the batches, and does not have them yet. */
+  readonly state: ClusterState;
+  readonly batches: readonly IngressBatch[];
+  readonly places: IngressPlace[];
+}
+
+function appended(before: ClusterState, batches: readonly NewBatch[]): Appended | Refused {
   let state = before;
-  const places: IngressPlace[] = [];
+  const numbered: IngressBatch[] = [];
   for (const batch of batches) {
     const problem = problemOf(state, batch);
     if (problem) return problem;
     const sequence = logOf(state, batch.placementId).last + 1;
-    state = withBatch(state, { ...batch, sequence });
-    places.push({ placementId: batch.placementId, sequence, eventCount: batch.eventCount });
+    numbered.push({ ...batch, sequence });
+    state = withCounted(state, batch, sequence);
   }
-  return changed(state, places, { type: 'IngressAppended', id: places[0]?.placementId ?? '' });
+  const places = numbered.map(({ placementId, sequence, eventCount }) => ({ placementId, sequence, eventCount }));
+  return { state, batches: numbered, places };
 }
 
-function problemOf(state: ClusterState, { placementId, events }: NewBatch): Outcome | undefined {
+function problemOf(state: ClusterState, { placementId, events }: NewBatch): Refused | undefined {
   const placement = state.placements.get(placementId);
   if (placement === undefined) return refused('pipeline_not_found', `the cluster has no placement '${placementId}'`);
   if (placement.leavingVersion !== undefined)
@@ -120,15 +136,19 @@ function logOf({ ingressLogs }: ClusterState, placementId: string): IngressLog {
   return ingressLogs.get(placementId) ?? { placementId, first: 1, last: 0, chars: 0 };
 }
 
-function withBatch(state: ClusterState, batch: IngressBatch): ClusterState {
-  const { placementId, sequence, events } = batch;
+function withCounted(state: ClusterState, { placementId, events }: NewBatch, sequence: number): ClusterState {
   const log = logOf(state, placementId);
   return {
     ...state,
-    ingress: state.ingress.set(ingressKey(placementId, sequence), batch),
     ingressLogs: state.ingressLogs.set(placementId, { ...log, last: sequence, chars: log.chars + events.length }),
     ingressChars: state.ingressChars + events.length,
   };
+}
+
+/** Those of a command go in together: one by one, each would copy what stands beside it. */
+function withBatches(state: ClusterState, batches: readonly IngressBatch[]): ClusterState {
+  const entries = batches.map((batch) => [ingressKey(batch.placementId, batch.sequence), batch] as const);
+  return { ...state, ingress: state.ingress.setAll(entries) };
 }
 
 /** Without the batches of a placement up to one that a checkpoint has. */

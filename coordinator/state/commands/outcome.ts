@@ -37,7 +37,12 @@ export type CommandResult =
   /** `isRepeat`: it was done before, and nothing was done now. */
   { readonly kind: 'done'; readonly value: Json; readonly isRepeat: boolean } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-export type Outcome = Change | { readonly refusal: Refusal };
+/** It changed nothing. */
+export interface Refused {
+  readonly refusal: Refusal;
+}
+
+export type Outcome = Change | Refused;
 
 /** A kind of command: the shape of its payload, and what it does. */
 export interface CommandDefinition<S extends TSchema> {
@@ -56,7 +61,7 @@ export function command<S extends TSchema>(
   return { schema, apply, since };
 }
 
-export function refused(code: ErrorCode, message: string, hint?: string): Outcome {
+export function refused(code: ErrorCode, message: string, hint?: string): Refused {
   return { refusal: hint === undefined ? { code, message } : { code, message, hint } };
 }
 

@@ -30,6 +30,24 @@ describe('a table', () => {
     );
   });
 
+  it('takes many at once as it takes them one by one, and is changed by none of it', () => {
+    const entries = fc.array(fc.tuple(key, fc.nat()), { maxLength: 300, size: 'max' });
+    fc.assert(
+      fc.property(entries, fc.array(entries, { maxLength: 5 }), (before, rounds) => {
+        let [together, each] = [Table.empty<number>().setAll(before), Table.empty<number>()];
+        for (const [name, value] of before) each = each.set(name, value);
+        for (const round of rounds) {
+          const [old, text] = [together, JSON.stringify([...together.entries()])];
+          together = together.setAll(round);
+          for (const [name, value] of round) each = each.set(name, value);
+          expect([[...together.entries()], together.size]).toEqual([[...each.entries()], each.size]);
+          expect(JSON.stringify([...old.entries()])).toBe(text);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it('gives, and leaves out, what is between two keys, whatever is there', () => {
     fc.assert(
       fc.property(fc.uniqueArray(key, { maxLength: 400, size: 'max' }), key, key, (keys, one, other) => {
