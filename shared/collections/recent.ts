@@ -1,41 +1,46 @@
+interface Entry<K, V> {
+  readonly key: K;
+  readonly value: V;
+}
+
 /**
- * What was set last, by key: the last `kept` values that were set and are not deleted, and twice as many at most. In constant time, where a map that forgets its oldest key
- * each time steps over all that it has forgotten.
+ * What the last `kept` calls of `set` have set, by key, without what was deleted since. In constant time, where a map that forgets its oldest
+ * key each time steps over all that it has forgotten.
  */
 export class Recent<K, V> {
   readonly #kept: number;
-  #newer = new Map<K, V>();
-  #older = new Map<K, V>();
+  readonly #byKey = new Map<K, Entry<K, V>>();
+  /** Of the last calls; `#oldest` is the place that is overwritten next. */
+  readonly #entries: Entry<K, V>[] = [];
+  #oldest = 0;
 
   constructor(kept: number) {
     this.#kept = kept;
   }
 
   get(key: K): V | undefined {
-    return this.#newer.get(key) ?? this.#older.get(key);
+    return this.#byKey.get(key)?.value;
   }
 
   has(key: K): boolean {
-    return this.#newer.has(key) || this.#older.has(key);
+    return this.#byKey.has(key);
   }
 
   set(key: K, value: V): void {
-    this.#older.delete(key);
-    if (this.#newer.size >= this.#kept && !this.#newer.has(key)) {
-      this.#older = this.#newer;
-      this.#newer = new Map();
-    }
-    this.#newer.set(key, value);
+    const forgotten = this.#entries[this.#oldest];
+    // Its key may have been set again, or deleted.
+    if (forgotten !== undefined && this.#byKey.get(forgotten.key) === forgotten) this.#byKey.delete(forgotten.key);
+    const entry = { key, value };
+    this.#byKey.set(key, entry);
+    this.#entries[this.#oldest] = entry;
+    this.#oldest = (this.#oldest + 1) % this.#kept;
   }
 
   delete(key: K): void {
-    this.#newer.delete(key);
-    this.#older.delete(key);
+    this.#byKey.delete(key);
   }
 
-  /** In no order. */
-  *keys(): Generator<K> {
-    yield* this.#older.keys();
-    yield* this.#newer.keys();
+  keys(): IterableIterator<K> {
+    return this.#byKey.keys();
   }
 }
