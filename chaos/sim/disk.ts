@@ -4,8 +4,8 @@ import { nextSlot } from '../../coordinator/raft/storage/witness.ts';
 
 type Random = (bound: number) => number;
 
-/** Small, so that some batches fit into a slot and others do not. */
-export const slotBytes = 512;
+/** So that the copies of a few commands fit. */
+export const slotBytes = 1_024;
 
 /** How many batches a disk that lies about syncs may take back. */
 const undoneMax = 6;
@@ -85,8 +85,15 @@ export class SimulatedDisk {
     if (value) this.#flip(value, random(value.length), random);
   }
 
+  /** Anywhere, or in the first copy of the newest witness. */
   flipBitOfWitness(random: Random): void {
-    this.#flip(this.#witness, random(2) * slotBytes + random(96), random);
+    if (random(2) === 0) this.#flip(this.#witness, random(2 * slotBytes), random);
+    else this.flipBitOfNewestWitness(random);
+  }
+
+  flipBitOfNewestWitness(random: Random): void {
+    const newest = nextSlot(this.#witness) === 0 ? slotBytes : 0;
+    this.#flip(this.#witness, newest + random(96), random);
   }
 
   #flip(bytes: Uint8Array, at: number, random: Random): void {

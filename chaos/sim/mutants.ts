@@ -427,6 +427,28 @@ const further: readonly Mutant[] = [
     ],
   },
   {
+    name: 'second copy of a witness ignored',
+    changes: [
+      { file: 'storage/witness.ts', find: 'let at = copyAlign; at < slot.length;', replacement: 'let at = slot.length; at < slot.length;' },
+    ],
+  },
+  {
+    name: 'witness without what only the one before it has',
+    changes: [
+      {
+        file: 'storage/write-ahead.ts',
+        find: 'this.#operations.length === 0 ? operations',
+        replacement: 'this.#operations.length >= 0 ? operations',
+      },
+    ],
+  },
+  {
+    name: 'what came while the database was written forgotten',
+    changes: [
+      { file: 'storage/write-ahead.ts', find: 'this.#operations.slice(count)', replacement: 'this.#operations.slice(0, 0 * count)' },
+    ],
+  },
+  {
     name: 'batch of the witness left out',
     changes: [
       {

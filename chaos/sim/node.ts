@@ -6,14 +6,19 @@ import { firstStep, type LogStorage, type SnapshotLayout, type Step } from '../.
 import { openLog } from '../../coordinator/raft/storage/open-log.ts';
 import { chunkAt, type SnapshotChunk, SnapshotReceiver } from '../../coordinator/raft/storage/snapshot-transfer.ts';
 import { sealWitness } from '../../coordinator/raft/storage/witness.ts';
+import { WriteAhead } from '../../coordinator/raft/storage/write-ahead.ts';
 import type { Packet, SnapshotAnswer } from '../../coordinator/raft/transport/packet.ts';
-import { SimulatedDisk, slotBytes } from './disk.ts';
+import { SimulatedDisk } from './disk.ts';
 import { Violation } from './invariants.ts';
 import { StateMachine } from './state-machine.ts';
 
 /** Shorter than in production, so that more happens in as many steps. */
 export const electionTicks = 8;
 const chunkBytes = 48;
+/** After so long at most the database gets what only the witness has. */
+export const saveMs = 5;
+/** Of a witness beside its batch: small, so that some batches fit and others do not. */
+const witnessBytesMax = 512;
 /** As long as a few commands. */
 const narrow = { inflightBytesMax: 256, uncommittedBytesMax: 512 };
 
@@ -26,6 +31,8 @@ export interface Surroundings {
   /** Until the core hears that a write is durable. */
   readonly reportMs: () => number;
   readonly failsToWrite: () => boolean;
+  /** Of a witness that is acknowledged before the database has its batch; 0 when none is. */
+  readonly aheadBytesMax: number;
   /** Windows and queues hold a few commands only. */
   readonly isNarrow: boolean;
   readonly stepped: (node: SimulatedNode, raft: Raft, output: Output) => void;
@@ -43,8 +50,8 @@ interface Queued {
 
 /** What is on its way to the disk, and which of it has not arrived. */
 interface Writing {
-  readonly operations: Step['operations'];
-  readonly witness: Uint8Array | undefined;
+  operations: Step['operations'];
+  witness: Uint8Array | undefined;
   readonly taken: readonly Queued[];
   isBatching: boolean;
   isWitnessing: boolean;
@@ -79,6 +86,12 @@ export class SimulatedNode {
   #promised = { index: 0, term: 0 };
   #queue: Queued[] = [];
   #writing: Writing | undefined;
+  #ahead = new WriteAhead(0);
+  /** On their way to the database, which only the witness has so far. */
+  #saving: Step['operations'] | undefined;
+  #isSaveDue = false;
+  /** Begins when they have arrived. */
+  #afterSaving: (() => void) | undefined;
   #storedSeq = 0;
   #waiting: { readonly afterSeq: number; readonly messages: readonly Message[] }[] = [];
   #receiver = new SnapshotReceiver();
@@ -98,6 +111,10 @@ export class SimulatedNode {
     this.incarnation++;
     this.#queue = [];
     this.#writing = undefined;
+    this.#ahead = new WriteAhead(this.#world.aheadBytesMax);
+    this.#saving = undefined;
+    this.#isSaveDue = false;
+    this.#afterSaving = undefined;
     this.#storedSeq = 0;
     this.#waiting = [];
     this.#receiver = new SnapshotReceiver();
@@ -172,11 +189,13 @@ export class SimulatedNode {
       if (arrives === 0) this.disk.tearWitness(witness, random);
       if (arrives === 1) this.disk.writeWitness(witness);
     }
-    if (isBatching && random(2) === 0) {
-      if (tears) this.disk.tearBatch(operations, random);
-      else this.disk.batch(operations);
+    const batch = isBatching ? operations : this.#saving;
+    if (batch && random(2) === 0) {
+      if (tears) this.disk.tearBatch(batch, random);
+      else this.disk.batch(batch);
     }
     this.#writing = undefined;
+    this.#saving = undefined;
     this.raft = undefined;
   }
 
@@ -256,23 +275,60 @@ export class SimulatedNode {
     this.#enqueue(next.value, () => this.#enqueueEach(steps, done));
   }
 
-  /** Behind what is being written; the witness at the same time as the batch only when that is in it. */
-  #writeNext(): void {
+  /** Behind what is being written: the witness alone, when it has all that the database lacks; otherwise both. */
+  #writeNext() {
     if (this.#writing || this.#queue.length === 0) return;
     const taken = this.#take();
     const operations = taken.flatMap(({ step }) => step.operations);
     const witness = taken.findLast(({ step }) => step.witness !== undefined)?.step.witness;
-    const sealed = witness && sealWitness(witness, operations, slotBytes);
-    const writing: Writing = { operations, witness: sealed?.bytes, taken, isBatching: true, isWitnessing: false };
+    const ahead = witness && this.#ahead.seal(witness, operations);
+    const writing: Writing = { operations, witness: ahead, taken, isBatching: false, isWitnessing: false };
     this.#writing = writing;
-    const { incarnation } = this;
-    this.#afterSync(incarnation, () => {
-      this.disk.batch(operations);
+    if (ahead !== undefined) return this.#witness(writing);
+    if (this.#saving === undefined) return this.#writeAll(writing, witness);
+    this.#afterSaving = () => this.#writeAll(writing, witness);
+  }
+
+  /** The witness at the same time as the batch only when that is in it. */
+  #writeAll(writing: Writing, witness: Step['witness']): void {
+    writing.operations = [...this.#ahead.operations, ...writing.operations];
+    const sealed = witness && sealWitness(witness, writing.operations, witnessBytesMax);
+    writing.witness = sealed?.bytes;
+    writing.isBatching = true;
+    this.#afterSync(this.incarnation, () => {
+      this.disk.batch(writing.operations);
+      this.#ahead.saved(this.#ahead.operations.length);
       writing.isBatching = false;
       if (sealed && !sealed.hasBatch) this.#witness(writing);
       this.#finish(writing);
     });
     if (sealed?.hasBatch) this.#witness(writing);
+  }
+
+  #saveSoon(): void {
+    if (this.#isSaveDue || this.#saving || this.#ahead.operations.length === 0) return;
+    this.#isSaveDue = true;
+    const { incarnation } = this;
+    this.#world.later(saveMs, () => {
+      if (this.incarnation === incarnation) this.#save();
+    });
+  }
+
+  /** Meanwhile the next witness may be written. */
+  #save(): void {
+    this.#isSaveDue = false;
+    const { operations } = this.#ahead;
+    if (this.raft === undefined || this.#writing?.isBatching || operations.length === 0) return;
+    this.#saving = operations;
+    this.#afterSync(this.incarnation, () => {
+      this.disk.batch(operations);
+      this.#ahead.saved(operations.length);
+      this.#saving = undefined;
+      const next = this.#afterSaving;
+      this.#afterSaving = undefined;
+      if (next) next();
+      else this.#saveSoon();
+    });
   }
 
   #take(): readonly Queued[] {
@@ -302,6 +358,7 @@ export class SimulatedNode {
     if (writing.isBatching || writing.isWitnessing) return;
     this.#writing = undefined;
     const { incarnation } = this;
+    this.#saveSoon();
     for (const { done } of writing.taken) if (this.incarnation === incarnation) done();
     this.#writeNext();
   }

@@ -1,7 +1,8 @@
 import type { Entry, Input, NodeId, Output } from '../../coordinator/raft/core/messages.ts';
 import type { Packet } from '../../coordinator/raft/transport/packet.ts';
+import { slotBytes } from './disk.ts';
 import { Invariants } from './invariants.ts';
-import { electionTicks, SimulatedNode } from './node.ts';
+import { electionTicks, SimulatedNode, saveMs } from './node.ts';
 
 /**
  * Runs a scenario: a text in which each line that begins with `>` is a command and the lines below it, up to an empty one, are what it
@@ -29,7 +30,7 @@ interface InFlight {
 
 /** Rounds of `settle`; a group that goes on talking for longer is broken. */
 const roundsMax = 500;
-/** Any but 0, which is the time of a write. */
+/** Any but 0, which is the time of a write, and that of what the database is given later. */
 const reportMs = 1;
 
 class Scenario {
@@ -40,8 +41,11 @@ class Scenario {
   readonly #writes = new Map<NodeId, (() => void)[]>();
   /** What is durable, and the core of a node is not told yet. */
   readonly #reports = new Map<NodeId, (() => void)[]>();
+  /** What the witness has is to be given to the database of a node. */
+  readonly #saves = new Map<NodeId, (() => void)[]>();
   readonly #held = new Set<NodeId>();
   readonly #withheld = new Set<NodeId>();
+  readonly #deferred = new Set<NodeId>();
   #printed: string[] = [];
   #nextId = 1;
 
@@ -67,9 +71,12 @@ class Scenario {
       release: () => this.#held.delete(first),
       withhold: () => this.#withheld.add(first),
       report: () => this.#withheld.delete(first),
+      defer: () => this.#deferred.add(first),
+      save: () => this.#deferred.delete(first),
       elect: () => this.#elect(first, words.slice(1).map(Number)),
       compact: () => this.#node(first).compact(second),
       lose: () => this.#node(first).disk.loseBatches(second),
+      flip: () => this.#node(first).disk.flipBitOfNewestWitness((bound) => bound - 1),
       show: () => this.#show(words.length === 0 ? [...this.#nodes.keys()] : words.map(Number)),
       messages: () => this.#print(...this.#inFlight.map(describePacket)),
     };
@@ -95,11 +102,12 @@ class Scenario {
       const node = new SimulatedNode(id, voters, {
         // Never the least: no timeout is short, and nothing that is on its way in a crash arrives.
         random: (bound) => bound - 1,
-        later: (delayMs, run) => delayMs <= reportMs && (delayMs === reportMs ? this.#reports : this.#writes).get(id)?.push(run),
+        later: (delayMs, run) => this.#queueOf(delayMs)?.get(id)?.push(run),
         send: (from, to, packet) => this.#send(from, to, packet),
         syncMs: () => 0,
         reportMs: () => reportMs,
         failsToWrite: () => false,
+        aheadBytesMax: slotBytes,
         isNarrow: false,
         stepped: (stepped, raft, { write, committed, ...output }) => {
           this.#invariants.stepped(raft, stepped.incarnation, write?.entries ?? [], committed);
@@ -113,8 +121,17 @@ class Scenario {
       this.#nodes.set(id, node);
       this.#writes.set(id, []);
       this.#reports.set(id, []);
+      this.#saves.set(id, []);
       node.start();
     }
+  }
+
+  #queueOf(delayMs: number) {
+    return new Map([
+      [0, this.#writes],
+      [reportMs, this.#reports],
+      [saveMs, this.#saves],
+    ]).get(delayMs);
   }
 
   #tell({ id }: SimulatedNode, { reads, refused, sendSnapshot }: Pick<Output, 'reads' | 'refused' | 'sendSnapshot'>): void {
@@ -163,6 +180,7 @@ class Scenario {
     this.#node(id).crash(false);
     this.#writes.set(id, []);
     this.#reports.set(id, []);
+    this.#saves.set(id, []);
   }
 
   /** What is written is written and what is sent arrives, between these nodes, until nothing moves. */
@@ -183,6 +201,7 @@ class Scenario {
       for (const [queues, stopped] of [
         [this.#writes, this.#held],
         [this.#reports, this.#withheld],
+        [this.#saves, this.#deferred],
       ] as const) {
         const waiting = queues.get(id) ?? [];
         while (waiting.length > 0 && !stopped.has(id)) {

@@ -4,6 +4,7 @@ import type { Raft } from '../../coordinator/raft/core/raft.ts';
 import { decodePacket, encodePacket, type Packet } from '../../coordinator/raft/transport/packet.ts';
 import { checkLinearizable, type Invocation } from '../linearizability/checker.ts';
 import { type Reply, type Request, SimulatedClient } from './client.ts';
+import { slotBytes } from './disk.ts';
 import { EventQueue, seededRandom } from './event-queue.ts';
 import { drawFaults, type FaultName, type Faults } from './faults.ts';
 import { Invariants, Violation } from './invariants.ts';
@@ -53,6 +54,7 @@ class Simulation {
   /** Whose disks may do what no crash explains: less than a majority. */
   readonly #frail: readonly NodeId[];
   readonly #isNarrow: boolean;
+  readonly #aheadBytesMax: number;
   /** Links that carry nothing, `<from> <to>`. */
   #cut = new Set<string>();
   /** Links that hold back what they should carry until the time given. */
@@ -77,6 +79,7 @@ class Simulation {
     // By the seed alone, so that what the others draw stays what it was.
     this.#faults = faults.damage !== 'none' && seed % 6 === 0 ? { ...faults, damage: 'wiped' } : faults;
     this.#isNarrow = seed % 4 === 3;
+    this.#aheadBytesMax = seed % 3 === 0 ? 0 : slotBytes;
     this.#stepsMax = steps;
     const voterCount = this.#random(3) === 0 ? 5 : 3;
     const voters = Array.from({ length: seed % 16 === 0 ? 7 : voterCount }, (_, at) => at + 1);
@@ -94,6 +97,7 @@ class Simulation {
       syncMs: () => 1 + this.#random(this.#isHealed ? 1 : this.#faults.syncMsMax),
       reportMs: () => (this.#isHealed ? 0 : this.#faults.reportMs),
       failsToWrite: () => !this.#isHealed && this.#faults.writeFailsOneIn > 0 && this.#random(this.#faults.writeFailsOneIn) === 0,
+      aheadBytesMax: this.#aheadBytesMax,
       isNarrow: this.#isNarrow,
       stepped: (stepped, raft, output) => this.#stepped(stepped, raft, output),
       applied: (applied, entry, machine) => this.#applied(applied, entry, machine),

@@ -178,14 +178,12 @@ export class RaftDriver {
     this.identity = identity;
     this.#disk = disk;
     this.#storage = storage;
-    this.#queue = new WriteQueue(
-      {
-        writeBatch: (operations) => this.#timed(disk.writeBatch(operations)),
-        writeWitness: (bytes) => disk.writeWitness(bytes),
-      },
-      (cause) => this.#fail(cause),
-      () => this.#proposeAll(),
-    );
+    this.#queue = new WriteQueue({
+      disk: { writeBatch: (operations) => disk.writeBatch(operations), writeWitness: (bytes) => disk.writeWitness(bytes) },
+      failed: (cause) => this.#fail(cause),
+      settled: () => this.#proposeAll(),
+      durable: (ms) => options.outlet.written(ms),
+    });
     this.#raft = new Raft({ ...raftDefaults, id: identity.nodeId, random: options.random }, recovered);
     this.#snapshots = new SnapshotTraffic({
       id: identity.nodeId,
@@ -452,11 +450,6 @@ export class RaftDriver {
       this.#step({ type: 'stored', seq: write.seq, through: last?.index ?? 0, term: last?.term ?? 0 });
     };
     this.#queue.push({ step: this.#storage.write(write), isWrite: true, done });
-  }
-
-  #timed(writing: Promise<void>): Promise<void> {
-    const since = performance.now();
-    return writing.then(() => this.#options.outlet.written(performance.now() - since));
   }
 
   #send(to: NodeId, packet: Packet): boolean {

@@ -1,6 +1,7 @@
 import type { Step } from '../storage/log-storage.ts';
 import type { Operation } from '../storage/operation.ts';
 import { sealWitness } from '../storage/witness.ts';
+import { WriteAhead } from '../storage/write-ahead.ts';
 
 interface Queued {
   readonly step: Step;
@@ -15,22 +16,35 @@ export interface WrittenTo {
   readonly writeWitness: (bytes: Uint8Array) => Promise<void>;
 }
 
+export interface WriteQueueOptions {
+  readonly disk: WrittenTo;
+  /** Told of the first write that fails; nothing is done after it. */
+  readonly failed: (cause: unknown) => void;
+  /** A next batch may begin. */
+  readonly settled: () => void;
+  /** It took so long until what was taken together was durable. */
+  readonly durable: (ms: number) => void;
+}
+
+/** Of a witness that is acknowledged before the database has its batch, with its copy: for each write it is made anew. */
+const aheadBytesMax = 16_384;
+/** After so long at most the database gets what the witness has. */
+const aheadMs = 5;
+
 /**
  * Does steps one after another. What comes while a batch is written goes together into the next, so that one sync serves many.
  */
 export class WriteQueue {
-  readonly #disk: WrittenTo;
-  readonly #failed: (cause: unknown) => void;
-  readonly #settled: () => void;
+  readonly #options: WriteQueueOptions;
+  readonly #ahead = new WriteAhead(aheadBytesMax);
+  #saving: Promise<void> | undefined;
+  #saveTimer: NodeJS.Timeout | undefined;
   #queue: Queued[] = [];
   #running: Promise<void> | undefined;
   #hasFailed = false;
 
-  /** `failed` is told of the first write that fails; nothing is done after it. `settled` is told whenever a next batch may begin. */
-  constructor(disk: WrittenTo, failed: (cause: unknown) => void, settled: () => void) {
-    this.#disk = disk;
-    this.#failed = failed;
-    this.#settled = settled;
+  constructor(options: WriteQueueOptions) {
+    this.#options = options;
   }
 
   push(queued: Queued): void {
@@ -51,9 +65,11 @@ export class WriteQueue {
     return this.#running !== undefined;
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when nothing waits, and the database has all of it. */
   async drained(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
+    while (this.#ahead.operations.length > 0 && !this.#hasFailed) await this.#save();
+    await this.#saving;
   }
 
   async #run(): Promise<void> {
@@ -62,7 +78,7 @@ export class WriteQueue {
       await undefined;
       while (this.#queue.length > 0) {
         await this.#do(this.#take());
-        this.#settled();
+        this.#options.settled();
       }
     } catch (cause) {
       this.#fail(cause);
@@ -72,23 +88,65 @@ export class WriteQueue {
   }
 
   async #do(taken: readonly Queued[]): Promise<void> {
+    const since = performance.now();
     const { operations, witness } = together(taken.map(({ step }) => step));
-    const sealed = witness && sealWitness(witness, operations);
-    const { writeBatch, writeWitness } = this.#disk;
-    if (sealed?.hasBatch) {
-      await both(writeBatch(operations), writeWitness(sealed.bytes));
+    const ahead = witness && this.#ahead.seal(witness, operations);
+    if (ahead !== undefined) {
+      await this.#options.disk.writeWitness(ahead);
+      this.#saveSoon();
     } else {
-      if (operations.length > 0) await writeBatch(operations);
-      if (sealed !== undefined) await writeWitness(sealed.bytes);
+      await this.#saving;
+      // Written again behind what follows it, it would undo that.
+      clearTimeout(this.#saveTimer);
+      this.#saveTimer = undefined;
+      await this.#write({ operations: [...this.#ahead.operations, ...operations], witness });
+      this.#ahead.saved(this.#ahead.operations.length);
     }
+    this.#options.durable(performance.now() - since);
     for (const { done } of taken) done();
+  }
+
+  async #write({ operations, witness }: Step): Promise<void> {
+    const { writeBatch, writeWitness } = this.#options.disk;
+    const sealed = witness && sealWitness(witness, operations);
+    if (sealed?.hasBatch) return both(writeBatch(operations), writeWitness(sealed.bytes));
+    if (operations.length > 0) await writeBatch(operations);
+    if (sealed !== undefined) await writeWitness(sealed.bytes);
+  }
+
+  #saveSoon(): void {
+    if (this.#saving !== undefined || this.#ahead.operations.length === 0) return;
+    this.#saveTimer ??= setTimeout(() => void this.#save(), aheadMs);
+  }
+
+  /** Gives the database what only the witness has. Meanwhile the next witness may be written. */
+  #save(): Promise<void> {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    this.#saving ??= this.#saveAll().finally(() => {
+      this.#saving = undefined;
+      this.#saveSoon();
+    });
+    return this.#saving;
+  }
+
+  async #saveAll(): Promise<void> {
+    const { operations } = this.#ahead;
+    if (operations.length === 0 || this.#hasFailed) return;
+    try {
+      await this.#options.disk.writeBatch(operations);
+      this.#ahead.saved(operations.length);
+    } catch (cause) {
+      this.#fail(cause);
+    }
   }
 
   #fail(cause: unknown): void {
     this.#queue = [];
+    clearTimeout(this.#saveTimer);
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#failed(cause);
+    this.#options.failed(cause);
   }
 
   #take(): Queued[] {

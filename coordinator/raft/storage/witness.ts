@@ -2,12 +2,15 @@ import type { HardState, LogPoint } from '../core/messages.ts';
 import type { ChainedPoint } from './codec.ts';
 import { bytesOf, type Operation, readOperations, writeOperations } from './operation.ts';
 import { DamagedRecord, RecordReader, RecordWriter } from './record.ts';
+import { allocate } from './slab.ts';
 
 /** Of each of the two slots, which are written in turn, so that a write that is torn leaves the one before it. */
 export const slotBytes = 65_536;
 export const witnessBytes = 2 * slotBytes;
 
 const MAGIC = 0x63657058;
+/** What stands twice in a slot stands at places that are multiples of this. */
+const copyAlign = 64;
 /** Before and behind the operations. */
 const fixedBytes = 72;
 
@@ -38,7 +41,7 @@ export interface FoundWitness extends Witness {
   readonly batch: readonly Operation[];
 }
 
-/** A slot with the witness of a batch, and the batch when there is room. */
+/** A slot with the witness of a batch, and the batch when there is room for both. */
 export function sealWitness(witness: Witness, batch: readonly Operation[], bytesMax: number = slotBytes): SealedWitness {
   const length = fixedBytes + bytesOf(batch);
   const hasBatch = length <= bytesMax;
@@ -49,6 +52,24 @@ export function sealWitness(witness: Witness, batch: readonly Operation[], bytes
   writer.u64(recovering?.index ?? 0).u64(recovering?.term ?? 0);
   writeOperations(writer, hasBatch ? batch : []);
   return { bytes: writer.sealed(), hasBatch };
+}
+
+/**
+ * A slot with the witness of a batch, all of it twice, or undefined when there is no room. It may be acknowledged before the database has
+ * the batch: until then it is the only place of that, and a bit that flips in one copy leaves the other.
+ */
+export function sealTwice(witness: Witness, batch: readonly Operation[], bytesMax: number): Uint8Array | undefined {
+  if (2 * aligned(fixedBytes + bytesOf(batch)) > bytesMax) return undefined;
+  const { bytes } = sealWitness(witness, batch, bytesMax);
+  const second = aligned(bytes.length);
+  const both = allocate(second + bytes.length);
+  both.set(bytes);
+  both.set(bytes, second);
+  return both;
+}
+
+function aligned(length: number): number {
+  return Math.ceil(length / copyAlign) * copyAlign;
 }
 
 /** The newer of the slots that are whole, or undefined when none is. */
@@ -71,19 +92,33 @@ function slotsOf(file: Uint8Array) {
   return slots.sort((a, b) => b.witness.seq - a.witness.seq);
 }
 
+/** The newest of what is whole in a slot: what it held before may be left behind what is shorter. */
 function decodeSlot(slot: Uint8Array): FoundWitness | undefined {
-  if (slot.length < 8) return undefined;
-  const head = new DataView(slot.buffer, slot.byteOffset, slot.byteLength);
-  if (head.getUint32(0) !== MAGIC || head.getUint32(4) > slot.length) return undefined;
+  const first = decodeAt(slot, 0);
+  if (first !== undefined) return first.witness;
+  let newest: FoundWitness | undefined;
+  for (let at = copyAlign; at < slot.length; at += copyAlign) {
+    const found = decodeAt(slot, at);
+    if (found !== undefined && aligned(found.length) === at && found.witness.seq > (newest?.seq ?? 0)) newest = found.witness;
+  }
+  return newest;
+}
+
+function decodeAt(slot: Uint8Array, at: number): { readonly witness: FoundWitness; readonly length: number } | undefined {
+  if (slot.length - at < 8) return undefined;
+  const head = new DataView(slot.buffer, slot.byteOffset + at);
+  const length = head.getUint32(4);
+  if (head.getUint32(0) !== MAGIC || length > slot.length - at) return undefined;
   try {
-    const reader = new RecordReader(slot.subarray(0, head.getUint32(4)));
+    const reader = new RecordReader(slot.subarray(at, at + length));
     reader.u32();
     reader.u32();
     const seq = reader.u64();
     const vote = { term: reader.u64(), vote: reader.u64() };
     const last = { index: reader.u64(), term: reader.u64(), chain: reader.u32() };
     const recovering = { index: reader.u64(), term: reader.u64() };
-    return { seq, vote, last, recovering: recovering.index === 0 ? undefined : recovering, batch: readOperations(reader) };
+    const batch = readOperations(reader);
+    return { witness: { seq, vote, last, recovering: recovering.index === 0 ? undefined : recovering, batch }, length };
   } catch (error) {
     if (error instanceof DamagedRecord) return undefined;
     throw error;

@@ -4,7 +4,8 @@ import type { Entry, Write } from '../../../coordinator/raft/core/messages.ts';
 import { encodeIdentity, type Identity, keys } from '../../../coordinator/raft/storage/codec.ts';
 import { firstStep, type LogStorage, type Step } from '../../../coordinator/raft/storage/log-storage.ts';
 import { type DiskImage, type Opened, openLog } from '../../../coordinator/raft/storage/open-log.ts';
-import { sealWitness } from '../../../coordinator/raft/storage/witness.ts';
+import { nextSlot, sealWitness, type Witness } from '../../../coordinator/raft/storage/witness.ts';
+import { WriteAhead } from '../../../coordinator/raft/storage/write-ahead.ts';
 import { compacted, staged } from './snapshot-steps.ts';
 
 const identity: Identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1, 2, 3] };
@@ -226,6 +227,53 @@ describe('the log on disk', () => {
     expect(recovered.hardState).toMatchObject({ term: 2, vote: 3 });
     expect(recovered.entries).toHaveLength(6);
     expect(recovered.recovering).toBeUndefined();
+  });
+
+  /** Entries 7 and 8 are acknowledged, and only the witness has them. */
+  function ahead() {
+    const disk = filled();
+    const writeAhead = new WriteAhead(slotBytes);
+    const before = disk.disk.image().witness as Uint8Array;
+    const newest = disk.write(7, [2]);
+    const newer = disk.write(8, [2]);
+    for (const { witness, operations } of [newest, newer]) {
+      const sealed = writeAhead.seal(witness as Witness, operations);
+      if (sealed === undefined) throw new Error('the batches do not fit');
+      disk.disk.writeWitness(sealed);
+    }
+    const image = disk.disk.image();
+    const witness = image.witness as Uint8Array;
+    const from = nextSlot(witness) === 0 ? slotBytes : 0;
+    return { disk, image, before, witness, from };
+  }
+
+  it('has what only the witness has, for good', () => {
+    const { disk } = ahead();
+    for (let time = 0; time < 3; time++) {
+      const opened = disk.open();
+      expect(entryCount(opened)).toBe(8);
+      expect(opened.recovered.recovering).toBeUndefined();
+    }
+  });
+
+  it('has what only the witness has whichever of its bytes is damaged', () => {
+    const { disk, image, witness } = ahead();
+    for (let at = 0; at < witness.length; at++) {
+      const opened = disk.try({ ...image, witness: flipped(witness.slice(), at) });
+      expect(opened.kind === 'opened' && [entryCount(opened), opened.recovered.recovering], `byte ${at}`).toEqual([8, undefined]);
+    }
+  });
+
+  it('has the one before when a power cut leaves a part of the newest witness', () => {
+    const { disk, image, before, witness, from } = ahead();
+    for (let length = 0; length < slotBytes; length++) {
+      const torn = witness.slice();
+      torn.set(before.subarray(from + length, from + slotBytes), from + length);
+      const opened = disk.try({ ...image, witness: torn });
+      if (opened.kind !== 'opened') throw new Error(opened.kind);
+      expect(opened.recovered.recovering, `${length} bytes`).toBeUndefined();
+      expect([7, 8], `${length} bytes`).toContain(entryCount(opened));
+    }
   });
 
   it('goes on with one slot of the witness', () => {
