@@ -298,11 +298,15 @@ class Simulation {
     if (node.raft && !(node.raft as Raft).view.canVote) this.#recoveries++;
   }
 
-  /** Of a disk of the minority; it is seen at the next start, which soon comes. */
+  /**
+   * Of a disk of the minority; it is seen at the next start, which soon comes. Once until then: what stands twice is lost unnoticed when both
+   * copies are damaged.
+   */
   #damage() {
     const node = this.#nodes.get(this.#frail[this.#random(this.#frail.length)] ?? 0);
     if (node === undefined) return;
     if (this.#faults.damage === 'wiped') return this.#wipe(node);
+    if (node.raft === undefined) return;
     if (this.#faults.damage === 'flippedBit') node.disk.flipBit(this.#random);
     if (this.#faults.damage === 'flippedWitness') node.disk.flipBitOfWitness(this.#random);
     if (this.#faults.damage === 'lostRecord') node.disk.loseRecord(this.#random);
