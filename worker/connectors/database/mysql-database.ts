@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { TypeCastField } from 'mysql2';
 import type { Pool, QueryOptions } from 'mysql2/promise';
 import { untilLeft } from '../in-time.ts';
@@ -111,8 +112,10 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     // A value is a value: none becomes SQL of its own.
     stringifyObjects: true,
     multipleStatements: false,
-    ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true } as Record<string, unknown> }),
-    stream: () => door.connect({ host, port }),
+    // Unless it is told to, the driver takes a certificate for any name.
+    ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true, verifyIdentity: true } as Record<string, unknown> }),
+    // It tells Node no host that is an address: this is where Node looks for one then, before it takes `localhost` for it.
+    stream: () => Object.assign(door.connect({ host, port }), isIP(host) === 0 ? {} : { _host: host }),
   });
 }
 
