@@ -10,7 +10,7 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   /** Speaks TLS. @default plain TCP */
-  readonly tls?: SecureContextOptions & Pick<ConnectionOptions, 'servername'>;
+  readonly tls?: SecureContextOptions & Pick<ConnectionOptions, 'servername' | 'ALPNProtocols'>;
   /** What may come without being a whole answer or message; more ends the connection. @default that of the door */
   readonly heldBytesMax?: number;
 }
@@ -64,7 +64,7 @@ export class OutboundDoor {
   connect({ host, port, tls, heldBytesMax = this.#heldBytesMax }: Target): Socket {
     this.requireHost(host);
     const to = { host: withoutBrackets(host), port, lookup: this.lookup };
-    return readSafely(tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to }), heldBytesMax);
+    return readSafely(tls === undefined ? connectTcp(to) : connectTls({ ...saidTo(to.host), ...tls, ...to }), heldBytesMax);
   }
 }
 
@@ -101,6 +101,11 @@ function readSafely(socket: Socket, heldBytesMax: number): Socket {
     }
   };
   return socket;
+}
+
+/** A server of many names shows the certificate of the one that it is asked for; Node itself says none. An address is no name (RFC 6066, 3). */
+function saidTo(host: string): Pick<ConnectionOptions, 'servername'> {
+  return isIP(host) === 0 ? { servername: host } : {};
 }
 
 function withoutBrackets(host: string): string {
