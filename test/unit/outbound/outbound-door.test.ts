@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answered, OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
@@ -160,6 +160,25 @@ describe('a door for everything', () => {
     expect(other.paths).toEqual(['/']);
     await sink.close();
     other.close();
+  });
+
+  it.each([
+    ['localhost', 'taken'],
+    ['127.0.0.1', 'taken'],
+    ['127.0.0.2', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['::ffff:127.0.0.1', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('has TLS that a driver begins by itself ask for a certificate of %s', async (host, outcome) => {
+    const [cert, key] = ['cert', 'key'].map((part) => readFileSync(new URL(`first-${part}.pem`, certificates))) as [Buffer, Buffer];
+    const server = createTlsServer({ cert, key }, (socket) => socket.on('error', () => undefined));
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    const socket = new OutboundDoor(NetworkPolicy.everywhere).connect({ host, port: (server.address() as AddressInfo).port });
+    const secure = connectTls({ socket, ca: cert });
+    const found = await new Promise((resolve) => {
+      secure.once('secureConnect', () => resolve('taken')).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    });
+    expect(found).toBe(outcome);
+    secure.destroy();
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it.each([

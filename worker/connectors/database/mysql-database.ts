@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { TypeCastField } from 'mysql2';
 import type { Pool, QueryOptions } from 'mysql2/promise';
 import { untilLeft } from '../in-time.ts';
@@ -114,8 +113,7 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     multipleStatements: false,
     // Unless it is told to, the driver takes a certificate for any name.
     ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true, verifyIdentity: true } as Record<string, unknown> }),
-    // It tells Node no host that is an address: this is where Node looks for one then, before it takes `localhost` for it.
-    stream: () => Object.assign(door.connect({ host, port }), isIP(host) === 0 ? {} : { _host: host }),
+    stream: () => door.connect({ host, port }),
   });
 }
 
