@@ -22,6 +22,7 @@ import { readTextFile } from '../shared/files/text-file.ts';
 import { logLine } from '../shared/telemetry/log-text.ts';
 import { findConfigFile } from './config-file.ts';
 import type { CliContext } from './context.ts';
+import { visibleLines } from './event-text.ts';
 import { reportError } from './report-error.ts';
 
 export abstract class CepCommand extends Command<CliContext> {
@@ -71,7 +72,7 @@ export abstract class CepCommand extends Command<CliContext> {
 
   /** Writes a line to standard error. */
   protected note(line: string): void {
-    this.context.stderr.write(`${line}\n`);
+    this.context.stderr.write(`${visibleLines(line)}\n`);
   }
 
   /**

@@ -39,6 +39,11 @@ export function visible(text: string): string {
   });
 }
 
+/** The same for lines that others may have put together, as a server or a broker does: they stay lines, and do nothing to a terminal. */
+export function visibleLines(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, visible);
+}
+
 function nameText(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? name : visible(JSON.stringify(name));
 }

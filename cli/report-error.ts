@@ -2,6 +2,7 @@ import { CepError } from '../shared/errors/error.ts';
 import { logLine } from '../shared/telemetry/log-text.ts';
 import { colorsFor } from './colors.ts';
 import type { CliContext } from './context.ts';
+import { visibleLines } from './event-text.ts';
 
 const unexpectedExitCode = 4;
 
@@ -11,7 +12,8 @@ export function reportError(error: unknown, context: Pick<CliContext, 'stderr' |
   const { stderr, env } = context;
   const colors = colorsFor(stderr, env);
   const write = (message: string, hint?: string): void => {
-    stderr.write(`${colors.red('error:')} ${message}\n${hint === undefined ? '' : `  ${colors.cyan('hint:')} ${hint}\n`}`);
+    const told = hint === undefined ? '' : `  ${colors.cyan('hint:')} ${visibleLines(hint)}\n`;
+    stderr.write(`${colors.red('error:')} ${visibleLines(message)}\n${told}`);
   };
   if (error instanceof CepError) {
     write(error.message, error.hint);

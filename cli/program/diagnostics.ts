@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Diagnostic } from '../../shared/language/diagnostics/diagnostic.ts';
 import { renderDiagnostic } from '../../shared/language/diagnostics/render.ts';
 import { type Colors, colorsFor } from '../colors.ts';
-import { visible } from '../event-text.ts';
+import { visibleLines } from '../event-text.ts';
 
 /** A block for each diagnostic, in the colours of the stream it is for; empty when there is none. */
 export function diagnosticsText(
@@ -16,9 +16,7 @@ export function diagnosticsText(
 
 function block(diagnostic: Diagnostic, colors: Colors): string {
   const { severity, code } = diagnostic;
-  const [head = '', ...rest] = renderDiagnostic(diagnostic)
-    .replace(/[^\P{Cc}\n]/gu, visible)
-    .split('\n');
+  const [head = '', ...rest] = visibleLines(renderDiagnostic(diagnostic)).split('\n');
   const label = `${severity} ${code}`;
   const color = severity === 'error' ? colors.red : colors.yellow;
   return [head.replace(label, color(label)), ...rest].join('\n');

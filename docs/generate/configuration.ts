@@ -12,7 +12,7 @@ export function configurationPage(): string {
       'A setting comes from its flag, else from its environment variable, else from the configuration file, else it has its default. ' +
         'The file is YAML or TOML; it is named by `--config` or by `CEP_CONFIG`, else it is `.cep.toml` of the current folder or of the home folder. `cep config-gen` writes one with every default and a ' +
         'comment on each setting; `cep config show` shows every setting in force and where it comes from.',
-      'Settings without a name in the file are read from flags and the environment only.',
+      'Settings without a name in the file are read from flags and the environment only. A variable that is almost one of these (`CEP_SERVER_API_KEY` for `CEP_API_KEY`) has no effect, and commands warn of it.',
       ...sections.flatMap((section) => [
         `## ${section}`,
         ...(deprecatedSections[section] === undefined ? [] : [sentence(deprecatedSections[section])]),

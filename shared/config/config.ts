@@ -1,4 +1,5 @@
 import { CepError } from '../errors/error.ts';
+import { nearestName } from '../language/diagnostics/nearest-name.ts';
 import { type ConfigKey, type ConfigName, type ConfigValue, type ConfigValueOf, configKeys, deprecatedSections } from './keys.ts';
 import type { FileSettings } from './parse.ts';
 import { checkText, checkValue, type ValueCheck } from './value.ts';
@@ -32,9 +33,9 @@ export class Config {
   /** What the user should know and that stops nothing: one sentence each. */
   readonly warnings: readonly string[];
 
-  constructor(settings: readonly Setting[]) {
+  constructor(settings: readonly Setting[], environment: ConfigSources['environment'] = {}) {
     this.settings = settings;
-    this.warnings = deprecations(settings);
+    this.warnings = [...deprecations(settings), ...mistaken(environment)];
   }
 
   get<N extends ConfigName>(name: N): ConfigValueOf<N> {
@@ -50,7 +51,7 @@ export function resolveConfig(sources: ConfigSources): Config {
   const problems: Problem[] = [];
   const settings = configKeys.map((key) => settle(key, sources, problems));
   const worst = problems.find((problem) => problem.origin === 'flag') ?? problems[0];
-  if (!worst) return new Config(settings);
+  if (!worst) return new Config(settings, sources.environment);
   const code = worst.origin === 'flag' ? 'usage_error' : 'config_error';
   throw new CepError(code, problems.map((problem) => problem.message).join('\n'));
 }
@@ -80,5 +81,24 @@ function deprecations(settings: readonly Setting[]): string[] {
   return Object.entries(deprecatedSections).flatMap(([section, message]) => {
     const used = settings.find((setting) => setting.origin !== 'default' && setting.key.name.startsWith(`${section}.`));
     return used ? [`${used.where}: ${message}`] : [];
+  });
+}
+
+/** Variables that are read: those of the table, and those that no setting has. */
+const read: ReadonlySet<string> = new Set([...configKeys.map(({ environment }) => environment), 'CEP_CONFIG', 'CEP_NEW_MASTER_KEY']);
+
+/** What a variable may be meant for, by its own name, and by what the name in the file would make of it, as not all are called so. */
+const meanings: ReadonlyMap<string, string> = new Map(
+  configKeys
+    .filter(({ name }) => !Object.keys(deprecatedSections).some((section) => name.startsWith(`${section}.`)))
+    .flatMap(({ name, environment }) => [environment, `CEP_${name.replace('.', '_').toUpperCase()}`].map((one) => [one, environment])),
+);
+
+/** Whoever sets a key, a certificate or a limit by a name that is almost right would have none, and not know it. */
+function mistaken(environment: NonNullable<ConfigSources['environment']>): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => {
+    if (!name.startsWith('CEP_') || !value || read.has(name)) return [];
+    const meant = meanings.get(meanings.has(name) ? name : (nearestName(name, meanings.keys()) ?? ''));
+    return meant === undefined ? [] : [`${name} is no setting, and has no effect: did you mean ${meant}?`];
   });
 }

@@ -1,5 +1,5 @@
 import { lookup as resolveName } from 'node:dns';
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type SecureContextOptions } from 'node:tls';
 import { limits } from '../limits.ts';
 import { ForbiddenAddress, type NetworkPolicy } from '../security/network-policy.ts';
@@ -10,7 +10,7 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   /** Speaks TLS. @default plain TCP */
-  readonly tls?: SecureContextOptions & Pick<ConnectionOptions, 'servername'>;
+  readonly tls?: SecureContextOptions & Pick<ConnectionOptions, 'servername' | 'ALPNProtocols'>;
   /** What may come without being a whole answer or message; more ends the connection. @default that of the door */
   readonly heldBytesMax?: number;
 }
@@ -64,7 +64,7 @@ export class OutboundDoor {
   connect({ host, port, tls, heldBytesMax = this.#heldBytesMax }: Target): Socket {
     this.requireHost(host);
     const to = { host: withoutBrackets(host), port, lookup: this.lookup };
-    return readSafely(tls === undefined ? connectTcp(to) : connectTls({ ...tls, ...to }), heldBytesMax);
+    return readSafely(tls === undefined ? tcpTo(to) : connectTls({ ...saidTo(to.host), ...tls, ...to }), heldBytesMax);
   }
 }
 
@@ -101,6 +101,20 @@ function readSafely(socket: Socket, heldBytesMax: number): Socket {
     }
   };
   return socket;
+}
+
+/**
+ * A driver may begin TLS on top by itself. For whom the certificate must be then, Node is told by the driver, else reads it here, and else
+ * takes it to be `localhost`; only where it has looked up a name it has written that down.
+ */
+function tcpTo(to: TcpNetConnectOpts & { readonly host: string }): Socket {
+  const socket = connectTcp(to);
+  return isIP(to.host) === 0 ? socket : Object.assign(socket, { _host: to.host });
+}
+
+/** A server of many names shows the certificate of the one that it is asked for; Node itself says none. An address is no name (RFC 6066, 3). */
+function saidTo(host: string): Pick<ConnectionOptions, 'servername'> {
+  return isIP(host) === 0 ? { servername: host } : {};
 }
 
 function withoutBrackets(host: string): string {

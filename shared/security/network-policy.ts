@@ -8,12 +8,15 @@ type Network = readonly [base: Address, bits: number];
 const globalUnicast6: Network = ipaddr.parseCIDR('2000::/3');
 /** Networks inside it that are for protocols and for documentation. */
 const notPublic6: readonly Network[] = ['2001::/23', '3fff::/20'].map((text) => ipaddr.parseCIDR(text));
+/** What a cloud has put on an address of the public range and gives to its own machines alone: the host of a machine in Azure, which hands out its settings. */
+const notPublic4: readonly Network[] = ['168.63.129.16/32'].map((text) => ipaddr.parseCIDR(text));
 
 /** Whether an address is one of a public server. An IPv4 address that is written as IPv6 counts as what it is. */
 export function isPublicAddress(text: string): boolean {
   const address = addressOf(text);
   if (address === undefined || address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv4' || (isIn(address, globalUnicast6) && !notPublic6.some((network) => isIn(address, network)));
+  if (address.kind() === 'ipv4') return !notPublic4.some((network) => isIn(address, network));
+  return isIn(address, globalUnicast6) && !notPublic6.some((network) => isIn(address, network));
 }
 
 /** Only what the system connects to as an address is one: the further spellings that ipaddr.js reads are names to the system. */

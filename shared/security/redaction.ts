@@ -4,9 +4,15 @@ export const hidden = '[REDACTED]';
 /** Secrets shorter than this are words of their own and would tear holes into texts that mean something else. */
 const secretLengthMin = 6;
 
+/** Words in the names of parameters that hold a secret, whatever stands around them, and names that are one as they are. */
+const secretWords =
+  'token|passw(?:or)?d|passphrase|pwd|secret|signature|credential|(?:api|access|auth|account|private|shared|subscription)[_.-]?key';
+const secretNames = 'sig|auth|authorization|pass';
+
 /** Places of a text where a secret stands whatever its value is. */
 const secretPlaces: readonly (readonly [RegExp, string])[] = [
-  [/([?&](?:api_key|apikey|token|password|secret)=)[^&\s"'<>\\]+/gi, `$1${hidden}`],
+  // Of a bounded length, so that a long text is gone through once.
+  [new RegExp(String.raw`([?&](?:[\w.-]{0,40}?(?:${secretWords})[\w.-]{0,40}|${secretNames})=)[^&\s"'<>\\]+`, 'gi'), `$1${hidden}`],
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${hidden}`],
   [/\b(cep-auth(?:-base64url)?\.)[\w.~+/=-]+/g, `$1${hidden}`],
   // Without the scheme before it, which in a long word would be looked for from each of its letters on.

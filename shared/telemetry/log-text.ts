@@ -23,6 +23,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' && !/^[^\s"=\p{C}]+$/u.test(cut) ? visible(JSON.stringify(cut)) : visible(cut);
 }
 
-function visible(text: string): string {
+/** The text as one line, whatever it holds. */
+export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`);
 }

@@ -2,7 +2,12 @@ import type { ConnectorDescriptor } from './descriptor.ts';
 import { timerRange } from './parameter-problem.ts';
 
 const databaseParameters: ConnectorDescriptor['parameters'] = [
-  { name: 'url', kind: 'str', secret: true, summary: 'host, database and login in one; `?sslmode=require` speaks TLS' },
+  {
+    name: 'url',
+    kind: 'str',
+    secret: true,
+    summary: 'host, database and login in one; `?sslmode=require` speaks TLS, with a certificate for this host that is trusted',
+  },
   { name: 'query', kind: 'str', summary: 'of a look-up, `$1` is the key' },
   { name: 'table', kind: 'str', summary: 'table that a sink writes; none is made' },
   { name: 'topic', kind: 'str', summary: 'another word for the table' },

@@ -19,6 +19,11 @@ describe('reporting an error', () => {
     expect(report(new CepError('io_error', 'disk full'))).toEqual({ exitCode: 2, text: 'error: disk full\n' });
   });
 
+  it('shows what others have put into it, and does nothing to a terminal', () => {
+    const { text } = report(new CepError('connector_error', 'it says \u001b[2Jgone\r\nerror: \u009b31m', { hint: 'see \u0007this' }));
+    expect(text).toBe('error: it says \\u{1b}[2Jgone\\r\nerror: \\u{9b}31m\n  hint: see \\u{7}this\n');
+  });
+
   it('asks for a report of everything unexpected, with the stack, exit code 4', () => {
     const { exitCode, text } = report(new InvariantError('runs are ordered'));
     expect(exitCode).toBe(4);

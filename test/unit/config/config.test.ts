@@ -131,6 +131,42 @@ describe('the deprecated mqtt section', () => {
   });
 });
 
+describe('a variable of the environment that is none', () => {
+  it.each([
+    ['CEP_SERVER_API_KEY', 'CEP_API_KEY'],
+    ['CEP_SERVER_TLS_CERT', 'CEP_TLS_CERT'],
+    ['CEP_SERVER_RATE_LIMIT', 'CEP_RATE_LIMIT'],
+    ['CEP_APIKEY', 'CEP_API_KEY'],
+    ['CEP_METRIC_AUTH', 'CEP_METRICS_AUTH'],
+  ])('is told of, with the one that was meant: %s', (given, meant) => {
+    const { warnings } = resolveConfig({ environment: { [given]: 'very-secret-1' } });
+    expect(warnings).toEqual([`${given} is no setting, and has no effect: did you mean ${meant}?`]);
+  });
+
+  it('is left alone when it is empty, is like no setting, or is not for us', () => {
+    const environment = {
+      CEP_SERVER_API_KEY: '',
+      CEP_NATS_PORT: '4222',
+      CEP_CONFIG: 'a',
+      CEP_NEW_MASTER_KEY: 'b',
+      CEPHALOPOD: 'c',
+      PATH: 'd',
+    };
+    expect(resolveConfig({ environment }).warnings).toEqual([]);
+  });
+
+  it('is none of the table', () => {
+    const environment = Object.fromEntries(configKeys.map((key: ConfigKey) => [key.environment, sampleOf(key)]));
+    expect(resolveConfig({ environment }).warnings.filter((warning) => warning.includes('no setting'))).toEqual([]);
+  });
+});
+
+function sampleOf({ type, oneOf, min, default: value, example }: ConfigKey): string {
+  return String(
+    oneOf?.[0] ?? value ?? example ?? { integer: min ?? 1, number: min ?? 1, boolean: 'true', string: 'a', interval: '5s' }[type],
+  );
+}
+
 describe('the table of settings', () => {
   const keys: readonly ConfigKey[] = configKeys;
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answered, OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
@@ -34,6 +36,9 @@ class Listener {
     this.#server.close();
   }
 }
+
+/** Of one for `localhost`. */
+const certificates = new URL('../../integration/server/certificates/', import.meta.url);
 
 /** What the tenant may not reach, and what it may. */
 const forbidden = new Listener();
@@ -155,6 +160,43 @@ describe('a door for everything', () => {
     expect(other.paths).toEqual(['/']);
     await sink.close();
     other.close();
+  });
+
+  it.each([
+    ['localhost', 'taken'],
+    ['127.0.0.1', 'taken'],
+    ['127.0.0.2', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['::ffff:127.0.0.1', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('has TLS that a driver begins by itself ask for a certificate of %s', async (host, outcome) => {
+    const [cert, key] = ['cert', 'key'].map((part) => readFileSync(new URL(`first-${part}.pem`, certificates))) as [Buffer, Buffer];
+    const server = createTlsServer({ cert, key }, (socket) => socket.on('error', () => undefined));
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    const socket = new OutboundDoor(NetworkPolicy.everywhere).connect({ host, port: (server.address() as AddressInfo).port });
+    const secure = connectTls({ socket, ca: cert });
+    const found = await new Promise((resolve) => {
+      secure.once('secureConnect', () => resolve('taken')).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+    });
+    expect(found).toBe(outcome);
+    secure.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each([
+    ['localhost', 'localhost'],
+    ['127.0.0.1', false],
+  ])('says over TLS that it asks for %s, where that is a name', async (host, said) => {
+    const [cert, key] = ['cert', 'key'].map((part) => readFileSync(new URL(`first-${part}.pem`, certificates))) as [Buffer, Buffer];
+    const asked: unknown[] = [];
+    const server = createTlsServer({ cert, key }, (socket) => {
+      asked.push(socket.servername);
+      socket.on('error', () => undefined).destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const everywhere = new OutboundDoor(NetworkPolicy.everywhere);
+    const socket = everywhere.connect({ host, port: (server.address() as AddressInfo).port, tls: { ca: cert } });
+    await new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
+    expect(asked).toEqual([said]);
+    await new Promise((resolve) => server.close(resolve));
   });
 });
 

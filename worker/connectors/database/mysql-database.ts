@@ -111,7 +111,8 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     // A value is a value: none becomes SQL of its own.
     stringifyObjects: true,
     multipleStatements: false,
-    ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true } as Record<string, unknown> }),
+    // Unless it is told to, the driver takes a certificate for any name.
+    ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true, verifyIdentity: true } as Record<string, unknown> }),
     stream: () => door.connect({ host, port }),
   });
 }

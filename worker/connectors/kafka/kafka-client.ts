@@ -1,4 +1,4 @@
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { ISocketFactoryArgs, Kafka, SASLOptions } from 'kafkajs';
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
@@ -51,8 +51,7 @@ export class KafkaClient {
     };
     const socketFactory = ({ host, port, onConnect }: ISocketFactoryArgs): Socket => {
       try {
-        const servername = isIP(host) === 0 ? { servername: host } : {};
-        const socket = door.connect({ host, port, ...(tls === undefined ? {} : { tls: { ...tls, ...servername } }) });
+        const socket = door.connect({ host, port, ...(tls === undefined ? {} : { tls }) });
         sockets.add(socket);
         socket.setKeepAlive(true, KEEP_ALIVE_MS);
         socket.once(tls === undefined ? 'connect' : 'secureConnect', onConnect);

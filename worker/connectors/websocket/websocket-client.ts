@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { isIP } from 'node:net';
 import type { WebSocket } from 'ws';
 import { limits } from '../../../shared/limits.ts';
 import type { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
@@ -43,8 +42,7 @@ export async function openWebSocket(
   const isSecure = url.protocol === 'wss:';
   const host = url.hostname;
   const port = Number(url.port) || (isSecure ? TLS_PORT : PORT);
-  const isName = isIP(host) === 0 && !host.startsWith('[');
-  const tls = { ALPNProtocols: ['http/1.1'], ...(isName ? { servername: host } : {}) };
+  const tls = { ALPNProtocols: ['http/1.1'] };
   const socket = new Client(url, {
     headers: { ...headers },
     // The library itself keeps to what a message may have.

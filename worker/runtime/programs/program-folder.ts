@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 
 /** What programs of a tenant may read of the file system. It is plain data, so that it can be sent to where programs are checked. */
@@ -45,12 +45,22 @@ export function pathInFolder(path: string, folder: ProgramFolder): string | unde
 export function newPathInFolder(path: string, folder: ProgramFolder): string | undefined {
   if (folder.path === null || path.includes('\0')) return undefined;
   const full = resolve(folder.path, path);
-  if (existsSync(full)) return pathInFolder(full, folder);
+  if (isThere(full)) return pathInFolder(full, folder);
   const place = realPathOf(dirname(full));
   const root = realPathOf(folder.path);
   if (place === undefined || root === undefined || !(place === root || isWithin(place, root))) return undefined;
   const real = join(place, basename(full));
   return folder.refused.some((refused) => real === refused || isWithin(real, realPathOf(refused) ?? refused)) ? undefined : real;
+}
+
+/** A link that leads to nothing is there too: whoever opened it to write would make what it leads to. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** By path, and by what the path leads to: another hard link, or a name in other letters, is the same file. */

@@ -59,6 +59,8 @@ describe('a connector', () => {
     ['nats', { url: `nats://${clear}@a:4222` }],
     ['kafka', { brokers: [`user:${clear}@a:9092`] }],
     ['http', { url: `https://a/hook?token=${clear}` }],
+    ['websocket', { url: `wss://a/feed?access_token=${clear}` }],
+    ['http', { url: `https://a/blob?sv=1&sig=${clear}` }],
     ['mqtt', { host: 'a', password: `${sealed} ${clear}` }],
     ['mqtt', { host: 'a', password: { [clear]: clear } }],
   ])('of type %s is refused with a secret in clear, which is not said: %j', (type, parameters) => {
