@@ -8,6 +8,9 @@ import { fileReason } from '../../shared/files/file-reason.ts';
 import { makeFolder } from '../../shared/files/make-folder.ts';
 import { FewAtATime } from './few-at-a-time.ts';
 
+/** How the name of a file ends that is being written. */
+const UNFINISHED = '.part';
+
 export interface CheckpointName {
   readonly placementId: string;
   readonly epoch: number;
@@ -102,6 +105,16 @@ export class SharedFolderStore implements CheckpointStore {
   }
 }
 
+/**
+ * Removes from the folder of one member what a process has left that ended in the middle of a write. To be called before its log is opened: that takes
+ * room which this may hold. Where another process is writing after all, its checkpoint is refused, and comes again.
+ */
+export async function removeUnfinishedCheckpoints(folder: string): Promise<void> {
+  // What cannot be looked into is said by whoever needs it.
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  for (const name of names) if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true }).catch(() => undefined);
+}
+
 class FolderStore implements CheckpointStore {
   readonly #folder: string;
 
@@ -114,15 +127,25 @@ class FolderStore implements CheckpointStore {
     const path = join(folder, fileName(name, crc32c(bytes)));
     try {
       await makeFolder(folder);
-      // Of its own: in a folder that is shared another member may write the same.
-      const part = `${path}.${randomUUID()}.part`;
-      await writeSynced(part, bytes, 0o600);
-      await rename(part, path);
+      await this.#writeWhole(path, bytes);
       await syncFolder(folder);
       await syncFolder(this.#folder);
     } catch (error) {
       const message = `the checkpoint cannot be kept: ${fileReason(error)}`;
       throw new CepError('storage_unavailable', message, { cause: error, retryAfterSeconds: 1 });
+    }
+  }
+
+  async #writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+    // Of its own: in a folder that is shared another member may write the same.
+    const part = `${path}.${randomUUID()}${UNFINISHED}`;
+    try {
+      await writeSynced(part, bytes, 0o600);
+      await rename(part, path);
+    } catch (error) {
+      // Left, it would hold the room that the log of the member may need, and each attempt would leave another one.
+      await rm(part, { force: true }).catch(() => undefined);
+      throw error;
     }
   }
 
