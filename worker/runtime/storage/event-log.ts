@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { LoggedRecord } from '../pipelines/runtime-storage.ts';
 import type { RuntimeReport } from '../service.ts';
-import { reportDamage } from './damage.ts';
+import { damageHint, reportDamage } from './damage.ts';
 import { requireFormat } from './inventory.ts';
 import { diskFiles, type LogFile, type LogFiles } from './log-files.ts';
 import { frameOf, type LoggedCut, readFrames } from './log-frame.ts';
@@ -98,7 +98,10 @@ export class EventLog {
       return log;
     } catch (cause) {
       if (cause instanceof CepError) throw cause;
-      throw new CepError('io_error', `the event log in '${options.folder}' cannot be opened: ${messageOf(cause)}`, { cause });
+      throw new CepError('io_error', `the event log in '${options.folder}' cannot be opened: ${messageOf(cause)}`, {
+        hint: damageHint,
+        cause,
+      });
     }
   }
 
