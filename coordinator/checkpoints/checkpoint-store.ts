@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../shared/files/durable-files.ts';
-import { fileReason } from '../../shared/files/file-reason.ts';
+import { fileReason, isMissing } from '../../shared/files/file-reason.ts';
 import { makeFolder } from '../../shared/files/make-folder.ts';
 import { FewAtATime } from './few-at-a-time.ts';
 
@@ -43,9 +43,12 @@ export interface CheckpointStore {
 /** When its turn comes. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
+/** A file is there, and not as it was written. */
+export type OnDamage = (damage: { readonly file: string; readonly reason: string }) => void;
+
 /** @param folder Without one they are kept in memory, and gone when the process ends. */
-export function checkpointStore(folder: string | undefined): CheckpointStore {
-  return folder === undefined ? new MemoryStore() : new FolderStore(folder);
+export function checkpointStore(folder: string | undefined, onDamage?: OnDamage): CheckpointStore {
+  return folder === undefined ? new MemoryStore() : new FolderStore(folder, onDamage);
 }
 
 /**
@@ -56,13 +59,18 @@ const SHARED_REQUESTS_MAX = 2;
 const SHARED_SILENCE_MS_MAX = 10_000;
 const SHARED_WAIT_MS_MAX = 30_000;
 
+interface SharedFolderOptions {
+  readonly onDamage?: OnDamage;
+  readonly files?: CheckpointStore;
+}
+
 /** A folder that all members see, such as one of a file server. Whoever mounts it makes it, so that nothing is written beside it. */
 export class SharedFolderStore implements CheckpointStore {
   readonly #folder: string;
   readonly #files: CheckpointStore;
   readonly #turns: FewAtATime;
 
-  constructor(folder: string, files: CheckpointStore = new FolderStore(folder)) {
+  constructor(folder: string, { onDamage, files = new FolderStore(folder, onDamage) }: SharedFolderOptions = {}) {
     this.#folder = folder;
     this.#files = files;
     this.#turns = new FewAtATime({
@@ -117,9 +125,11 @@ export async function removeUnfinishedCheckpoints(folder: string): Promise<void>
 
 class FolderStore implements CheckpointStore {
   readonly #folder: string;
+  readonly #onDamage: OnDamage;
 
-  constructor(folder: string) {
+  constructor(folder: string, onDamage: OnDamage = () => undefined) {
     this.#folder = folder;
+    this.#onDamage = onDamage;
   }
 
   async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
@@ -150,15 +160,20 @@ class FolderStore implements CheckpointStore {
   }
 
   async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+    const folder = this.#folderOf(name.placementId);
+    let path = folder;
     try {
-      const folder = this.#folderOf(name.placementId);
       const file = checksum === undefined ? (await filesIn(folder)).find((one) => isNamed(one, name)) : fileName(name, checksum);
-      const bytes = file === undefined ? undefined : await readFile(join(folder, file));
-      return bytes && fileName(name, crc32c(bytes)) === file ? bytes : undefined;
-    } catch {
-      // Whatever is wrong with it here, another member may have it.
-      return undefined;
+      if (file === undefined) return undefined;
+      path = join(folder, file);
+      const bytes = await readFile(path);
+      if (fileName(name, crc32c(bytes)) === file) return bytes;
+      this.#onDamage({ file: path, reason: 'its checksum does not fit' });
+    } catch (error) {
+      if (!isMissing(error)) this.#onDamage({ file: path, reason: fileReason(error) });
     }
+    // Whatever is wrong with it here, another member may have it.
+    return undefined;
   }
 
   async trim(oldest: CheckpointName): Promise<void> {

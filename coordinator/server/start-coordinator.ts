@@ -143,7 +143,7 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
         scaling: options.scaling,
         scalingWebhook: options.scalingWebhook,
         checkpointFolder,
-        sharedCheckpoints: options.checkpoints && sharedStore(options.checkpoints, storeWeb),
+        sharedCheckpoints: options.checkpoints && sharedStore(options.checkpoints, storeWeb, telemetry),
         rateLimit,
         corsOrigins,
         allowedHosts,
@@ -168,8 +168,9 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   }
 }
 
-function sharedStore(shared: SharedCheckpoints, web: WebDoor): CheckpointStore {
-  return 'folder' in shared ? new SharedFolderStore(shared.folder) : new BucketStore(shared.bucket, web);
+function sharedStore(shared: SharedCheckpoints, web: WebDoor, telemetry: Telemetry): CheckpointStore {
+  if ('bucket' in shared) return new BucketStore(shared.bucket, web);
+  return new SharedFolderStore(shared.folder, { onDamage: (damage) => telemetry.report('CheckpointDamaged', damage) });
 }
 
 /** A leader lets another one lead, if there is one. */
