@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import manifest from '../../package.json' with { type: 'json' };
 import { CepError } from '../../shared/errors/error.ts';
@@ -6,6 +5,7 @@ import type { OutputEvent } from '../../shared/events/event.ts';
 import { jsonlReader } from '../../shared/events/jsonl-reader.ts';
 import { LineDecoder } from '../../shared/events/reading/line-decoder.ts';
 import type { MovableReader, ReadResult } from '../../shared/events/reading/read-result.ts';
+import { replaceText } from '../../shared/files/text-file.ts';
 import { toCepError } from '../../shared/http/error-envelope.ts';
 import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 import { topologyOf } from '../../worker/runtime/programs/topology.ts';
@@ -228,7 +228,7 @@ export class JsonSession {
 
   async #save(path: string): Promise<void> {
     try {
-      await writeFile(path, this.#session.source.text);
+      await replaceText(path, this.#session.source.text);
     } catch (cause) {
       throw new CepError('io_error', `'${path}' cannot be written: ${(cause as Error).message}`, { cause });
     }

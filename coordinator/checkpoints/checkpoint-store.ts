@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../shared/files/durable-files.ts';
-import { fileReason } from '../../shared/files/file-reason.ts';
+import { fileReason, isMissing } from '../../shared/files/file-reason.ts';
 import { makeFolder } from '../../shared/files/make-folder.ts';
 import { FewAtATime } from './few-at-a-time.ts';
+
+/** How the name of a file ends that is being written. */
+const UNFINISHED = '.part';
 
 export interface CheckpointName {
   readonly placementId: string;
@@ -40,9 +43,12 @@ export interface CheckpointStore {
 /** When its turn comes. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
+/** A file is there, and not as it was written. */
+export type OnDamage = (damage: { readonly file: string; readonly reason: string }) => void;
+
 /** @param folder Without one they are kept in memory, and gone when the process ends. */
-export function checkpointStore(folder: string | undefined): CheckpointStore {
-  return folder === undefined ? new MemoryStore() : new FolderStore(folder);
+export function checkpointStore(folder: string | undefined, onDamage?: OnDamage): CheckpointStore {
+  return folder === undefined ? new MemoryStore() : new FolderStore(folder, onDamage);
 }
 
 /**
@@ -53,13 +59,18 @@ const SHARED_REQUESTS_MAX = 2;
 const SHARED_SILENCE_MS_MAX = 10_000;
 const SHARED_WAIT_MS_MAX = 30_000;
 
+interface SharedFolderOptions {
+  readonly onDamage?: OnDamage;
+  readonly files?: CheckpointStore;
+}
+
 /** A folder that all members see, such as one of a file server. Whoever mounts it makes it, so that nothing is written beside it. */
 export class SharedFolderStore implements CheckpointStore {
   readonly #folder: string;
   readonly #files: CheckpointStore;
   readonly #turns: FewAtATime;
 
-  constructor(folder: string, files: CheckpointStore = new FolderStore(folder)) {
+  constructor(folder: string, { onDamage, files = new FolderStore(folder, onDamage) }: SharedFolderOptions = {}) {
     this.#folder = folder;
     this.#files = files;
     this.#turns = new FewAtATime({
@@ -102,11 +113,23 @@ export class SharedFolderStore implements CheckpointStore {
   }
 }
 
+/**
+ * Removes from the folder of one member what a process has left that ended in the middle of a write. To be called before its log is opened: that takes
+ * room which this may hold. Where another process is writing after all, its checkpoint is refused, and comes again.
+ */
+export async function removeUnfinishedCheckpoints(folder: string): Promise<void> {
+  // What cannot be looked into is said by whoever needs it.
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  for (const name of names) if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true }).catch(() => undefined);
+}
+
 class FolderStore implements CheckpointStore {
   readonly #folder: string;
+  readonly #onDamage: OnDamage;
 
-  constructor(folder: string) {
+  constructor(folder: string, onDamage: OnDamage = () => undefined) {
     this.#folder = folder;
+    this.#onDamage = onDamage;
   }
 
   async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
@@ -114,10 +137,7 @@ class FolderStore implements CheckpointStore {
     const path = join(folder, fileName(name, crc32c(bytes)));
     try {
       await makeFolder(folder);
-      // Of its own: in a folder that is shared another member may write the same.
-      const part = `${path}.${randomUUID()}.part`;
-      await writeSynced(part, bytes, 0o600);
-      await rename(part, path);
+      await this.#writeWhole(path, bytes);
       await syncFolder(folder);
       await syncFolder(this.#folder);
     } catch (error) {
@@ -126,16 +146,34 @@ class FolderStore implements CheckpointStore {
     }
   }
 
-  async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+  async #writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+    // Of its own: in a folder that is shared another member may write the same.
+    const part = `${path}.${randomUUID()}${UNFINISHED}`;
     try {
-      const folder = this.#folderOf(name.placementId);
-      const file = checksum === undefined ? (await filesIn(folder)).find((one) => isNamed(one, name)) : fileName(name, checksum);
-      const bytes = file === undefined ? undefined : await readFile(join(folder, file));
-      return bytes && fileName(name, crc32c(bytes)) === file ? bytes : undefined;
-    } catch {
-      // Whatever is wrong with it here, another member may have it.
-      return undefined;
+      await writeSynced(part, bytes, 0o600);
+      await rename(part, path);
+    } catch (error) {
+      // Left, it would hold the room that the log of the member may need, and each attempt would leave another one.
+      await rm(part, { force: true }).catch(() => undefined);
+      throw error;
     }
+  }
+
+  async read(name: CheckpointName, checksum?: number): Promise<Uint8Array | undefined> {
+    const folder = this.#folderOf(name.placementId);
+    let path = folder;
+    try {
+      const file = checksum === undefined ? (await filesIn(folder)).find((one) => isNamed(one, name)) : fileName(name, checksum);
+      if (file === undefined) return undefined;
+      path = join(folder, file);
+      const bytes = await readFile(path);
+      if (fileName(name, crc32c(bytes)) === file) return bytes;
+      this.#onDamage({ file: path, reason: 'its checksum does not fit' });
+    } catch (error) {
+      if (!isMissing(error)) this.#onDamage({ file: path, reason: fileReason(error) });
+    }
+    // Whatever is wrong with it here, another member may have it.
+    return undefined;
   }
 
   async trim(oldest: CheckpointName): Promise<void> {

@@ -119,7 +119,7 @@ export async function createCoordinatorServer(options: CoordinatorServerOptions)
   const journal = new ClusterJournal(group);
   const deliveries = new Deliveries({ group, client, controller, telemetry, now });
   const injection = new Injection({ group, controller, deliveries, clock });
-  const store = checkpointStore(options.checkpointFolder);
+  const store = checkpointStore(options.checkpointFolder, (damage) => telemetry.report('CheckpointDamaged', damage));
   const checkpoints = new Checkpoints({
     group,
     store,

@@ -9,7 +9,7 @@ import { NetworkPolicy } from '../../shared/security/network-policy.ts';
 import type { TlsFiles, TlsPair } from '../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../shared/telemetry/internal-events.ts';
 import { type Bucket, BucketStore } from '../checkpoints/bucket-store.ts';
-import { type CheckpointStore, SharedFolderStore } from '../checkpoints/checkpoint-store.ts';
+import { type CheckpointStore, removeUnfinishedCheckpoints, SharedFolderStore } from '../checkpoints/checkpoint-store.ts';
 import { FormatAgreement } from '../cluster/format-agreement.ts';
 import { GroupMember } from '../cluster/group-member.ts';
 import { GroupTime } from '../cluster/group-time.ts';
@@ -107,6 +107,8 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   });
   // Whom it asks is no member of the group, and shows a certificate that the machine trusts.
   const storeWeb = new WebDoor(new OutboundDoor(NetworkPolicy.everywhere), { connectMs: 5_000, silenceMs: 15_000 });
+  const checkpointFolder = dataDir && join(dataDir, 'checkpoints');
+  if (checkpointFolder !== undefined) await removeUnfinishedCheckpoints(checkpointFolder);
   const member = await startMember(options, replica, tls);
   let server: CoordinatorServer | undefined;
   const close = async (): Promise<void> => {
@@ -140,8 +142,8 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
         workers: options.workers,
         scaling: options.scaling,
         scalingWebhook: options.scalingWebhook,
-        checkpointFolder: dataDir && join(dataDir, 'checkpoints'),
-        sharedCheckpoints: options.checkpoints && sharedStore(options.checkpoints, storeWeb),
+        checkpointFolder,
+        sharedCheckpoints: options.checkpoints && sharedStore(options.checkpoints, storeWeb, telemetry),
         rateLimit,
         corsOrigins,
         allowedHosts,
@@ -166,8 +168,9 @@ export async function startCoordinator(options: StartCoordinatorOptions): Promis
   }
 }
 
-function sharedStore(shared: SharedCheckpoints, web: WebDoor): CheckpointStore {
-  return 'folder' in shared ? new SharedFolderStore(shared.folder) : new BucketStore(shared.bucket, web);
+function sharedStore(shared: SharedCheckpoints, web: WebDoor, telemetry: Telemetry): CheckpointStore {
+  if ('bucket' in shared) return new BucketStore(shared.bucket, web);
+  return new SharedFolderStore(shared.folder, { onDamage: (damage) => telemetry.report('CheckpointDamaged', damage) });
 }
 
 /** A leader lets another one lead, if there is one. */

@@ -20,7 +20,13 @@ const reasons: Readonly<Record<string, string>> = {
   ENXIO: 'it is no regular file',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
+  ERR_FS_EISDIR: 'it is a directory',
 };
+
+/** A file system has refused something: it is no defect of the program. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && (/^E[A-Z0-9]+$/.test(String(error.code)) || error.code === 'ERR_FS_EISDIR');
+}
 
 /** Nothing stands at the path. */
 export function isMissing(error: unknown): boolean {

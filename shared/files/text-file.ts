@@ -1,6 +1,10 @@
-import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { CepError } from '../errors/error.ts';
-import { fileReason } from './file-reason.ts';
+import { replaceFile } from './durable-files.ts';
+import { fileReason, isMissing } from './file-reason.ts';
+
+/** What a file system says of a disk that takes no more: then a file is not to be cut to be written anew. */
+const TAKES_NO_MORE: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'];
 
 /**
  * The text of a UTF-8 file; a byte order mark is left out.
@@ -28,9 +32,37 @@ async function readChecked(path: string, check: (file: FileHandle) => Promise<vo
   }
 }
 
-/** Writes a UTF-8 file, replacing what is there. Fails like `readTextFile`. */
+/**
+ * Puts a text in the place of what a file holds. On a disk that is full the file stays as it was, and none is made. @throws as the file system does
+ */
+export async function replaceText(path: string, text: string): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  if (found === undefined) return await writeNew(path, text);
+  // Another file in its place would have another owner, and not the other names of this one.
+  const isOurs = found.isFile() && found.nlink === 1 && found.uid === process.getuid?.();
+  try {
+    if (isOurs) return await replaceFile(await realpath(path), text, found.mode);
+  } catch (error) {
+    if (TAKES_NO_MORE.includes((error as NodeJS.ErrnoException).code)) throw error;
+    // Who may write a file need not be let to make another one beside it.
+  }
+  await writeFile(path, text);
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    if (TAKES_NO_MORE.includes((error as NodeJS.ErrnoException).code)) await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Writes a UTF-8 file, as `replaceText` does. Fails like `readTextFile`. */
 export async function writeTextFile(path: string, text: string, what: string): Promise<void> {
-  await writeFile(path, text).catch((cause: unknown) => {
+  await replaceText(path, text).catch((cause: unknown) => {
     throw fileError({ path, what, action: 'written', cause });
   });
 }

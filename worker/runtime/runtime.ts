@@ -16,6 +16,7 @@ import type { HostRuntime, PlacementHost } from './placed/placement-host.ts';
 import { newPathInFolder } from './programs/program-folder.ts';
 import { recover } from './recovery.ts';
 import type { Backup, OnceRequest, Readiness, RuntimeMetrics, RuntimeOptions, Tenant, Tenants, Usage } from './service.ts';
+import { unusable } from './storage/damage.ts';
 import { DurableStorage } from './storage/durable-storage.ts';
 import { TenantLetters } from './tenants/tenant-letters.ts';
 import { CLUSTER_TENANT, SERVER_TENANT, TenantRegistry } from './tenants/tenant-registry.ts';
@@ -35,13 +36,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<HostRuntim
   const log = { ...(logFiles && { logFiles }), ...(segmentBytes !== undefined && { segmentBytes }) };
   const folderOf = foldersOf(options);
   const places = { folderOf, environmentOf: environmentsOf(options, folderOf) };
-  const storage = stateDir === undefined ? null : await DurableStorage.open({ stateDir: resolve(stateDir), report, ...log });
+  let storage: DurableStorage | null = null;
   try {
+    if (stateDir !== undefined) storage = await DurableStorage.open({ stateDir: resolve(stateDir), report, ...log });
     const letters = await TenantLetters.open({ ...options, list: storage?.letterList ?? null });
     return new ServerRuntime(options, { ...places, storage, letters });
   } catch (error) {
     await storage?.close();
-    throw error;
+    throw stateDir === undefined ? error : unusable(stateDir, error);
   }
 }
 

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import type { Fields, OutputEvent } from '../../../shared/events/event.ts';
+import { replaceText } from '../../../shared/files/text-file.ts';
 import type { Diagnostic } from '../../../shared/language/diagnostics/diagnostic.ts';
 import { plain } from '../../colors.ts';
 import { type Generator, programOf } from '../../generators/generator.ts';
@@ -140,7 +140,7 @@ export class LiveProgram {
     const { file } = this;
     void this.#inOrder(async () => {
       if (file === undefined) return this.#note('there is no file to save to: begin with -f FILE');
-      await writeFile(file, text);
+      await replaceText(file, text);
       this.#note(`saved ${file}`);
     });
   }

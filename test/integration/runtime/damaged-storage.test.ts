@@ -1,4 +1,15 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,6 +45,10 @@ const damages: Readonly<Record<string, (path: string) => void>> = {
   'cut in half': (path) => truncateSync(path, Math.floor(statSync(path).size / 2)),
   empty: (path) => truncateSync(path, 0),
   gone: (path) => rmSync(path),
+  'a directory': (path) => {
+    rmSync(path);
+    mkdirSync(path);
+  },
 };
 
 /** Kinds of files, and which of a directory are of the kind. */
@@ -110,10 +125,10 @@ describe('a damaged state directory', () => {
     const under = await open(stateDir).catch((error: Error & { code?: string; hint?: string }) => error);
     if (under instanceof Error) {
       expect(under).toMatchObject({ code: 'io_error', hint: expect.stringContaining('docs/operations/damaged-storage.md') });
-      expect(under.message).toMatch(/damaged|cannot be opened/);
+      expect(under.message).toMatch(/damaged|cannot be (opened|read)/);
       // What is whole is where it was.
       for (const [name, bytes] of before) {
-        if (name.startsWith('log/'))
+        if (name.startsWith('log/') && statSync(join(stateDir, name)).isFile())
           expect(readFileSync(join(stateDir, name)).equals(bytes.subarray(0, statSync(join(stateDir, name)).size))).toBe(true);
       }
       return;
@@ -128,6 +143,23 @@ describe('a damaged state directory', () => {
     const isWhole = tenants.includes(tenantId) && tenants.length === 3 && found.length === events && found.every((times) => times === 1);
     if (!isWhole) expect([kind, damage, said.length]).not.toEqual([kind, damage, 0]);
     expect(found.filter((times) => times > 1)).toEqual([]);
+  });
+
+  it.each([
+    ['store', 'file', 'a part of its path is no directory'],
+    ['log', 'file', 'file already exists'],
+    ['dlq.jsonl', 'directory', 'it is a directory'],
+  ])("in which '%s' is a %s is refused, and says where and why", async (name, what, reason) => {
+    const stateDir = join(base, `${name}-is-a-${what}`);
+    cpSync(whole, stateDir, { recursive: true });
+    const path = join(stateDir, name);
+    rmSync(path, { recursive: true, force: true });
+    if (what === 'file') writeFileSync(path, '');
+    else mkdirSync(path);
+    const refused = await open(stateDir).catch((error: Error & { hint?: string }) => error);
+    expect(refused).toMatchObject({ code: 'io_error', hint: expect.stringContaining('docs/operations/damaged-storage.md') });
+    expect((refused as Error).message).toContain(path);
+    expect((refused as Error).message).toContain(reason);
   });
 
   it('without its store is refused, and is not made anew', async () => {

@@ -1,10 +1,11 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CepError } from '../../../shared/errors/error.ts';
 import { encodeValue } from '../../../shared/events/stored-value.ts';
 import { Duration, type Value } from '../../../shared/events/value.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
@@ -555,6 +556,33 @@ describe('the dead-letter file', () => {
     await second.close();
   });
 
+  it('says so when some letters cannot be taken away, keeps all of them, and leaves no half of a copy', async () => {
+    const file = await open();
+    for (const id of [1, 2, 3]) await file.add(letter(id));
+    // What it is to be written to takes nothing, as on a full disk.
+    symlinkSync('/dev/full', join(folder, 'dlq.jsonl.new'));
+    const refused = { code: 'storage_unavailable', message: 'the dead letters cannot be changed: no space is left on the device' };
+    await expect(file.remove('p', ({ id }) => id === '1')).rejects.toMatchObject(refused);
+    expect(readdirSync(folder)).toEqual(['dlq.jsonl']);
+    symlinkSync('/dev/full', join(folder, 'dlq.jsonl.new'));
+    const again = { attempts: 5, code: 'timeout', error: 'no answer' };
+    await expect(file.update('p', () => again)).rejects.toMatchObject(refused);
+    expect(readdirSync(folder)).toEqual(['dlq.jsonl']);
+    expect(await ids(file)).toEqual(['1', '2', '3']);
+    await file.close();
+  });
+
+  it('says what is wrong with a file that cannot be read', async () => {
+    const file = await open();
+    await file.add(letter(1));
+    mkdirSync(join(folder, 'dlq.1.jsonl'));
+    await file.close();
+    const refused = { code: 'storage_unavailable', message: 'the dead letters cannot be read: it is a directory' };
+    const again = await open();
+    await expect(again.page('p', { limit: 1, offset: 0 })).rejects.toMatchObject(refused);
+    await again.close();
+  });
+
   it('leaves no file where nothing was ever written, and none when it is destroyed', async () => {
     const file = new DeadLetterFile({ path: join(folder, 'deep', 't.jsonl'), fileBytes: 500, onDropped: () => undefined });
     expect([await file.page('p', { limit: 9, offset: 0 }), await file.remove('p', () => true)]).toEqual([{ total: 0, letters: [] }, 0]);
@@ -821,6 +849,28 @@ describe('the sinks of a pipeline', () => {
     expect(await sinks.replay()).toEqual({ replayed: 200, failed: 50 });
     expect(left).toEqual([170, 90, 50]);
     expect(lines).toHaveLength(200);
+    await sinks.close();
+  });
+
+  it('send on what a full disk does not let go, and say in the end what was delivered and stays', async () => {
+    letters = new MemoryDeadLetters(1_000);
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Out', 'console', [])], ['Out']);
+    for (let id = 0; id < 250; id++) await letters.add({ ...letterTo('Out'), id: String(id) });
+    const remove = letters.remove.bind(letters);
+    const full = new CepError('storage_unavailable', 'the dead letters cannot be changed: no space is left on the device');
+    letters.remove = async () => Promise.reject(full);
+    const message = `250 dead letters were delivered and stay all the same: ${full.message}`;
+    await expect(sinks.replay()).rejects.toMatchObject({ code: 'storage_unavailable', message, retryAfterSeconds: undefined });
+    expect([lines.length, (await listed(letters)).length]).toEqual([250, 250]);
+    // Of what is all delivered nothing has to be written.
+    letters.remove = async (pipelineId, isGone) => {
+      if (!(await listed(letters)).every(isGone)) throw full;
+      return remove(pipelineId, isGone);
+    };
+    expect(await sinks.replay()).toEqual({ replayed: 250, failed: 0 });
+    expect(lines).toHaveLength(500);
+    expect(await listed(letters)).toEqual([]);
     await sinks.close();
   });
 

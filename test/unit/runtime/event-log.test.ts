@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import type { LoggedRecord, LoggedRequest } from '../../../worker/runtime/pipelines/runtime-storage.ts';
 import type { RuntimeReport } from '../../../worker/runtime/service.ts';
-import { EventLog } from '../../../worker/runtime/storage/event-log.ts';
+import { EventLog, type EventLogOptions } from '../../../worker/runtime/storage/event-log.ts';
 import { diskFiles, type LogFiles } from '../../../worker/runtime/storage/log-files.ts';
 import { frameOf } from '../../../worker/runtime/storage/log-frame.ts';
 import { FailingFiles } from './failing-files.ts';
@@ -51,7 +51,7 @@ async function all(log: EventLog): Promise<LoggedRecord[]> {
 describe('the event log', () => {
   let folder: string;
   let reports: RuntimeReport[];
-  const open = (options: { readonly files?: LogFiles; readonly segmentBytes?: number } = {}): Promise<EventLog> =>
+  const open = (options: Pick<EventLogOptions, 'files' | 'segmentBytes' | 'listed'> = {}): Promise<EventLog> =>
     EventLog.open({ folder, report: (report) => reports.push(report), ...options });
 
   beforeEach(() => {
@@ -238,6 +238,25 @@ describe('the event log', () => {
       await cut.close();
     }
   });
+
+  it.each([0, 5])(
+    'takes a file of which a crash left %d bytes of the beginning for none, at this start and at the next',
+    async (length) => {
+      const { readdirSync, writeFileSync } = await import('node:fs');
+      const first = await open();
+      await first.append(request(1));
+      await first.close();
+      writeFileSync(join(folder, '00000002.log'), 'CEPLOG1\n'.slice(0, length));
+      const second = await open({ listed: first.lengths });
+      const listed = second.lengths;
+      await second.close();
+      const third = await open({ listed });
+      await third.append(request(2));
+      expect((await all(third)).map(({ sequence }) => sequence)).toEqual([1, 2]);
+      await third.close();
+      expect([reports, third.gaps, readdirSync(folder)]).toEqual([[], [], ['00000001.log', '00000002.log']]);
+    },
+  );
 
   it('never gives a record that is not as it was, whichever bit turned', async () => {
     const { readFileSync, writeFileSync } = await import('node:fs');

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { CepError } from '../../../shared/errors/error.ts';
 import { closingOnFailure, syncFolder } from '../../../shared/files/durable-files.ts';
-import { fileReason } from '../../../shared/files/file-reason.ts';
+import { fileReason, isFileError } from '../../../shared/files/file-reason.ts';
 import {
   changedLetter,
   type DeadLetter,
@@ -16,7 +17,7 @@ import {
   withinPage,
 } from './dead-letters.ts';
 import { type LetterFile, LetterIndex, type LetterPlace } from './letter-index.ts';
-import { copyPlaces, countUnreadable, type Extent, extended, measure, nothing, readInto, textsOf } from './letter-lines.ts';
+import { copyPlaces, countUnreadable, type Extent, extended, measure, noRoom, nothing, readInto, textsOf } from './letter-lines.ts';
 
 /** Full files kept besides the one that is written to. */
 const FULL_FILES_KEPT = 3;
@@ -145,7 +146,7 @@ export class DeadLetterFile implements DeadLetters {
         const { bytesWritten } = await writing.handle.write(line);
         if (bytesWritten < line.length) {
           await writing.handle.truncate(writing.extent.bytes);
-          throw new Error('the dead-letter file has no room');
+          throw noRoom();
         }
         await writing.handle.datasync();
         this.#index?.add(letter, writing.file, writing.extent.bytes, line.length - 1);
@@ -160,14 +161,14 @@ export class DeadLetterFile implements DeadLetters {
   }
 
   page(pipelineId: string, page: Parameters<DeadLetters['page']>[1], filter: LetterFilter = {}): Promise<LetterPage> {
-    return this.#exclusive(async () => {
+    return this.#answered('read', async () => {
       const { total, places } = (await this.#indexed()).page(pipelineId, page, filter);
       return { total, letters: await textsOf(withinPage(places, ({ length }) => length)) };
     });
   }
 
   remove(pipelineId: string, remove: (letter: LetterFacts) => boolean): Promise<number> {
-    return this.#exclusive(async () => {
+    return this.#answered('changed', async () => {
       const index = await this.#indexed();
       const gone = index.of(pipelineId).filter(remove);
       for (const place of gone) index.forget(place);
@@ -179,7 +180,7 @@ export class DeadLetterFile implements DeadLetters {
   }
 
   update(pipelineId: string, change: LetterChange): Promise<void> {
-    return this.#exclusive(async () => {
+    return this.#answered('changed', async () => {
       const index = await this.#indexed();
       const changes = new Map<LetterPlace, FailedAgain>();
       for (const place of index.of(pipelineId)) {
@@ -232,6 +233,17 @@ export class DeadLetterFile implements DeadLetters {
     const done = this.#work.then(() => this.#examineOnce()).then(action);
     this.#work = done.catch(() => undefined);
     return done;
+  }
+
+  /** For who asks, and hears what the file system says. */
+  #answered<T>(how: 'read' | 'changed', action: () => Promise<T>): Promise<T> {
+    return this.#exclusive(async () => {
+      try {
+        return await action();
+      } catch (cause) {
+        throw isFileError(cause) ? unavailable(how, cause) : cause;
+      }
+    });
   }
 
   async #indexed(): Promise<LetterIndex> {
@@ -321,9 +333,14 @@ export class DeadLetterFile implements DeadLetters {
     changes: ReadonlyMap<LetterPlace, FailedAgain> = new Map(),
   ): Promise<void> {
     const unfinished = `${file.path}.new`;
-    const { lines, extent } = await copyPlaces(file.path, unfinished, places, (place, line) => {
+    const copying = copyPlaces(file.path, unfinished, places, (place, line) => {
       const change = changes.get(place);
       return change === undefined ? line : Buffer.from(`${changedLetter(line.toString('utf8'), change)}\n`);
+    });
+    const { lines, extent } = await copying.catch(async (error: unknown) => {
+      // It would hold the last room of a disk that is full.
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      throw error;
     });
     await this.#list.remove([basename(file.path)]);
     await rename(unfinished, file.path);
@@ -335,4 +352,13 @@ export class DeadLetterFile implements DeadLetters {
     this.#writing = undefined;
     this.#writing = { handle: await open(file.path, 'a+', 0o600), file, extent };
   }
+}
+
+function unavailable(how: 'read' | 'changed', cause: unknown): CepError {
+  return new CepError('storage_unavailable', `the dead letters cannot be ${how}: ${fileReason(cause)}`, {
+    ...(how === 'changed'
+      ? { hint: 'see whether its disk is full: to leave some of a file takes room, to forget all of them takes none', retryAfterSeconds: 5 }
+      : { hint: 'docs/operations/damaged-storage.md says what to do' }),
+    cause,
+  });
 }

@@ -60,7 +60,7 @@ export interface LetterPage {
 export interface DeadLetters {
   /** Resolves when it is safe. Rejects when it cannot be kept: then it must not be forgotten either. */
   add(letter: DeadLetter): Promise<void>;
-  /** Of one pipeline, oldest first. Costs what the page costs, however many there are. */
+  /** Of one pipeline, oldest first. Costs what the page costs, however many there are. @throws CepError `storage_unavailable`, as the others that follow */
   page(pipelineId: string, page: { readonly limit: number; readonly offset: number }, filter?: LetterFilter): Promise<LetterPage>;
   /** Those that `remove` names are gone; returns how many. */
   remove(pipelineId: string, remove: (letter: LetterFacts) => boolean): Promise<number>;

@@ -15,6 +15,11 @@ export interface Extent {
 
 export const nothing: Extent = { bytes: 0, crc: 0 };
 
+/** Of a write that has ended before its end. */
+export function noRoom(): Error {
+  return Object.assign(new Error('the dead-letter file has no room'), { code: 'ENOSPC' });
+}
+
 /** With these bytes behind. */
 export function extended({ bytes, crc }: Extent, more: Buffer): Extent {
   return { bytes: bytes + more.length, crc: crc32(more, crc) };
@@ -51,7 +56,7 @@ export async function copyPlaces(
       let extent = nothing;
       const flush = async (): Promise<void> => {
         const { bytesWritten } = await target.writev(lines);
-        if (bytesWritten < waiting) throw new Error('the dead-letter file has no room');
+        if (bytesWritten < waiting) throw noRoom();
         lines = [];
         waiting = 0;
       };

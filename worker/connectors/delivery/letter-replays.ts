@@ -1,3 +1,4 @@
+import { CepError } from '../../../shared/errors/error.ts';
 import { type DeadLetter, type DeadLetters, type FailedAgain, keyOf, type LetterFilter } from './dead-letters.ts';
 
 const PAGE_LETTERS = 100;
@@ -87,9 +88,8 @@ class Replay {
       offset += letters.length;
       sinceRemoval += letters.length;
       if (sinceRemoval < Math.max(PAGE_LETTERS, left / REMOVALS_SHARE)) continue;
-      offset -= this.#taken.size;
       sinceRemoval = 0;
-      await this.#removeTaken();
+      offset -= await this.#removeSome();
     }
   }
 
@@ -110,9 +110,33 @@ class Replay {
     this.#failed++;
   }
 
+  /** Gives how many are gone. Those that stay are passed over: once all are sent there may be nothing left to keep, which takes no room. */
+  async #removeSome(): Promise<number> {
+    const { size } = this.#taken;
+    try {
+      await this.#removeTaken();
+      return size;
+    } catch {
+      return 0;
+    }
+  }
+
   async #removeTaken(): Promise<void> {
     const taken = this.#taken;
-    if (taken.size > 0) await this.#options.deadLetters.remove(this.#options.pipelineId, (letter) => taken.has(keyOf(letter)));
+    try {
+      if (taken.size > 0) await this.#options.deadLetters.remove(this.#options.pipelineId, (letter) => taken.has(keyOf(letter)));
+    } catch (cause) {
+      throw cause instanceof CepError ? stayAllTheSame(taken.size, cause) : cause;
+    }
     taken.clear();
   }
+}
+
+/** Without a time to try again: who asks once more has them sent once more. */
+function stayAllTheSame(delivered: number, cause: CepError): CepError {
+  const which = delivered === 1 ? '1 dead letter was delivered and stays' : `${delivered} dead letters were delivered and stay`;
+  return new CepError('storage_unavailable', `${which} all the same: ${cause.message}`, {
+    hint: 'make room before the next replay, which sends them again, each with its id',
+    cause,
+  });
 }

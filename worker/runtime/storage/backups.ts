@@ -37,7 +37,7 @@ export async function makeBackup({ stateDir, at, keep, copyTo }: BackupPlan): Pr
     for (const each of [folder, stateDir]) await syncFolder(each);
     return { path, bytes, removed: await removeOldest(folder, basename(path), keep) };
   } catch (cause) {
-    await rm(unfinished, { recursive: true, force: true });
+    await rm(unfinished, { recursive: true, force: true }).catch(() => undefined);
     throw new CepError('storage_unavailable', `the state directory cannot be copied: ${reasonOf(cause)}`, {
       hint: 'a copy needs as much room as the directory itself',
       retryAfterSeconds: 5,

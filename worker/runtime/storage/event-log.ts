@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { LoggedRecord } from '../pipelines/runtime-storage.ts';
 import type { RuntimeReport } from '../service.ts';
-import { reportDamage } from './damage.ts';
+import { damageHint, reportDamage } from './damage.ts';
 import { requireFormat } from './inventory.ts';
 import { diskFiles, type LogFile, type LogFiles } from './log-files.ts';
 import { frameOf, type LoggedCut, readFrames } from './log-frame.ts';
@@ -98,7 +98,10 @@ export class EventLog {
       return log;
     } catch (cause) {
       if (cause instanceof CepError) throw cause;
-      throw new CepError('io_error', `the event log in '${options.folder}' cannot be opened: ${messageOf(cause)}`, { cause });
+      throw new CepError('io_error', `the event log in '${options.folder}' cannot be opened: ${messageOf(cause)}`, {
+        hint: damageHint,
+        cause,
+      });
     }
   }
 
@@ -132,7 +135,7 @@ export class EventLog {
     const missing = Object.keys(this.#options.listed ?? {}).filter(
       (number) => !this.#segments.some((one) => one.number === Number(number)),
     );
-    for (const segment of this.#segments) {
+    for (const segment of [...this.#segments]) {
       this.#miss(missing, segment.number);
       await this.#examineSegment(segment, cuts);
     }
@@ -146,6 +149,7 @@ export class EventLog {
   async #examineSegment(segment: Segment, cuts: LoggedCut[]): Promise<void> {
     const { path, number } = segment;
     const bytes = await this.#files.read(path);
+    if (this.#isUnused(number, bytes)) return await this.#forget(segment);
     this.#examineHead(path, bytes);
     const isLast = segment === this.#segments.at(-1);
     const listedLength = this.#options.listed?.[number] ?? 0;
@@ -172,10 +176,19 @@ export class EventLog {
     if (head.equals(SEGMENT_HEAD)) return;
     const later = /^CEPLOG(\d)\n$/.exec(head.toString('latin1'))?.[1];
     if (later !== undefined) requireFormat(Number(later), path);
-    // An attempt that was given up, or a crash before anything was written to it.
-    const isUnused =
-      this.#options.listed?.[Number.parseInt(basename(path), 10)] === undefined && SEGMENT_HEAD.subarray(0, head.length).equals(head);
-    if (!isUnused) this.#gap(path, 'its first bytes are not as they were');
+    this.#gap(path, 'its first bytes are not as they were');
+  }
+
+  /** An attempt that was given up, or a crash before anything was written to it. */
+  #isUnused(number: number, bytes: Buffer): boolean {
+    const isBeginning = bytes.length < SEGMENT_HEAD.length && SEGMENT_HEAD.subarray(0, bytes.length).equals(bytes);
+    return isBeginning && this.#options.listed?.[number] === undefined;
+  }
+
+  /** Listed as it is, it would look damaged at the next start. */
+  async #forget(segment: Segment): Promise<void> {
+    await this.#files.remove(segment.path);
+    this.#segments.splice(this.#segments.indexOf(segment), 1);
   }
 
   #examined(segment: Segment, record: LoggedRecord): void {

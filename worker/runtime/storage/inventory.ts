@@ -4,6 +4,7 @@ import { crc32c } from '../../../shared/checksum/crc32c.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { syncFolder, writeSynced } from '../../../shared/files/durable-files.ts';
 import { fileReason } from '../../../shared/files/file-reason.ts';
+import { damageHint } from './damage.ts';
 import { NO_ANSWER, Pending } from './pending.ts';
 
 /** Of everything in the state directory. A directory of a later one is refused; of an earlier one is taken and written anew. */
@@ -57,7 +58,7 @@ export class Inventory {
   static async open(path: string): Promise<Inventory> {
     const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
-      throw new CepError('io_error', `the inventory '${path}' cannot be read: ${fileReason(error)}`, { cause: error });
+      throw new CepError('io_error', `the inventory '${path}' cannot be read: ${fileReason(error)}`, { hint: damageHint, cause: error });
     });
     const listed = bytes && listedIn(bytes);
     if (listed !== undefined) requireFormat(listed.format, path);

@@ -6,7 +6,7 @@ import type { SavedAnswer } from '../pipelines/idempotency-window.ts';
 import type { IdleTicks, PipelineCheckpoint, PipelineCounts, PipelineDefinition, SourcePositions } from '../pipelines/runtime-storage.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import type { StoredTenant } from '../tenants/tenant-registry.ts';
-import { reportDamage } from './damage.ts';
+import { damageHint, reportDamage } from './damage.ts';
 import { requireFormat, STATE_FORMAT } from './inventory.ts';
 import { NO_ANSWER, Pending } from './pending.ts';
 import { isWhole, seal, unseal } from './sealed-value.ts';
@@ -475,7 +475,7 @@ function notOpened(folder: string, cause: unknown): CepError {
       ? 'stop the other server, or give this one a state directory of its own'
       : /no space/i.test(reason)
         ? 'make room on its disk, and start again: what it holds is not lost'
-        : 'docs/operations/damaged-storage.md says what to do; nothing in it was changed',
+        : `${damageHint}; nothing in it was changed`,
     cause,
   });
 }

@@ -72,7 +72,7 @@ function filterOf({ connector, code, id }: { [K in keyof Required<LetterFilter>]
 
 function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
   const path = `${pipelinePath}/dlq` as const;
-  const errors = ['pipeline_not_found'] as const;
+  const errors = ['pipeline_not_found', 'storage_unavailable'] as const;
   const filter = {
     connector: textParameter('Only letters of this connector.'),
     code: textParameter('Only letters with this code, as `http_503` or `circuit_open`.'),

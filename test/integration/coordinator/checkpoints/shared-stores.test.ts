@@ -104,7 +104,7 @@ it('asks a folder that hangs for two things at a time', async () => {
     asked++;
     return new Promise(() => undefined);
   };
-  const store = new SharedFolderStore(join(folder, 'mount'), { write: hangs, read: hangs, trim: hangs, sweep: hangs });
+  const store = new SharedFolderStore(join(folder, 'mount'), { files: { write: hangs, read: hangs, trim: hangs, sweep: hangs } });
   for (let sequence = 1; sequence <= 20; sequence++)
     void store.write({ placementId, epoch: 1, sequence }, bytesOf('x')).catch(() => undefined);
   await vi.waitFor(() => expect(asked).toBe(2));
@@ -112,14 +112,26 @@ it('asks a folder that hangs for two things at a time', async () => {
   expect(asked).toBe(2);
 });
 
-it('does not give bytes that have changed', async () => {
-  const store = new SharedFolderStore(join(folder, 'mount'));
+it('does not give bytes that have changed, or that cannot be read, and says where they are', async () => {
+  const damages: object[] = [];
+  const store = new SharedFolderStore(join(folder, 'mount'), { onDamage: (damage) => damages.push(damage) });
   const name = { placementId: 'g4:p:0', epoch: 1, sequence: 1 };
   await store.write(name, bytesOf('state'));
   const [own] = (await readdir(join(folder, 'mount'))).filter((one) => one.startsWith('g4-'));
   const path = join(folder, 'mount', own as string);
-  for (const file of await readdir(path)) await writeFile(join(path, file), 'stale');
+  const [file = ''] = await readdir(path);
+  await writeFile(join(path, file), 'stale');
   expect(await store.read(name, crc32c(bytesOf('state')))).toBeUndefined();
+  expect(await store.read(name)).toBeUndefined();
+  await rm(join(path, file));
+  expect(await store.read(name, crc32c(bytesOf('state')))).toBeUndefined();
+  await mkdir(join(path, file));
+  expect(await store.read(name, crc32c(bytesOf('state')))).toBeUndefined();
+  expect(damages).toEqual([
+    { file: join(path, file), reason: 'its checksum does not fit' },
+    { file: join(path, file), reason: 'its checksum does not fit' },
+    { file: join(path, file), reason: 'it is a directory' },
+  ]);
 });
 
 it('signs requests as Signature Version 4 is written down', async () => {
