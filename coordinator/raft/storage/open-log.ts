@@ -47,6 +47,12 @@ export type Opened =
       readonly problems: readonly string[];
     };
 
+/**
+ * Between what was found and the next number of a write; more than the writes whose batches a witness holds. A power cut may leave the second
+ * copy of a witness and not its first, and nothing but a later number says that what is written then is newer.
+ */
+const seqGap = 1_000;
+
 const rejoin = 'remove this member from the cluster, delete its data directory, and let it join under a new id';
 
 /**
@@ -195,7 +201,7 @@ function decide({ disk, made, witness, written, snapshot, log, problems, chunkBy
   const lastTerm = points.at(-1)?.term ?? snapshot.manifest.term;
   const hardState = { ...(lastTerm > vote.term ? { term: lastTerm, vote: 0 } : vote), commit: snapshot.manifest.index };
   const newest = Math.max(written?.seq ?? 0, witness.seq);
-  const stored = { seq: newest + 1, hardState, recovering, snapshot: snapshot.number, manifest: snapshot.manifest, points };
+  const stored = { seq: newest + seqGap, hardState, recovering, snapshot: snapshot.number, manifest: snapshot.manifest, points };
   const known = Math.min(written?.hardState.commit ?? 0, points.at(-1)?.index ?? 0);
   const { index, term, configuration } = snapshot.manifest;
   return {

@@ -276,6 +276,30 @@ describe('the log on disk', () => {
     }
   });
 
+  it('never takes what a power cut left of a witness for the newest one, when another tears the one written over it', () => {
+    const disk = filled();
+    const steps = [7, 8, 9].map((index) => disk.write(index, [2]));
+    const { witness } = steps[2] as Step;
+    const left = new WriteAhead(slotBytes).seal(
+      witness as Witness,
+      steps.flatMap(({ operations }) => operations),
+    ) as Uint8Array;
+    // The first copy did not arrive, and the second one did.
+    const before = disk.disk.image().witness as Uint8Array;
+    const from = nextSlot(before) * slotBytes;
+    const torn = before.slice(from, from + left.length);
+    torn.set(left.subarray(left.length / 2), left.length / 2);
+    disk.disk.writeWitness(torn);
+    expect(entryCount(disk.open())).toBe(6);
+    const ahead = new WriteAhead(slotBytes);
+    const seal = ({ witness, operations }: Step): Uint8Array => ahead.seal(witness as Witness, operations) as Uint8Array;
+    disk.disk.writeWitness(seal(disk.write(7, [3])));
+    disk.disk.writeWitness(seal(disk.write(8, [3])).subarray(0, 32));
+    const { recovered } = disk.open();
+    expect(recovered.entries.map(({ term }) => term)).toEqual([1, 1, 1, 2, 2, 2, 3]);
+    expect(recovered.recovering).toBeUndefined();
+  });
+
   it('goes on with one slot of the witness', () => {
     for (const slot of [0, slotBytes]) {
       const disk = filled();
