@@ -67,8 +67,7 @@ export class WriteQueue {
 
   /** Resolves when nothing waits, and the database has all of it. */
   async drained(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
-    while (this.#ahead.operations.length > 0 && !this.#hasFailed) await this.#save();
+    while (this.#running !== undefined || (this.#ahead.operations.length > 0 && !this.#hasFailed)) await (this.#running ?? this.#save());
     await this.#saving;
   }
 
@@ -78,7 +77,7 @@ export class WriteQueue {
       await undefined;
       while (this.#queue.length > 0) {
         await this.#do(this.#take());
-        this.#options.settled();
+        if (!this.#hasFailed) this.#options.settled();
       }
     } catch (cause) {
       this.#fail(cause);
@@ -91,19 +90,23 @@ export class WriteQueue {
     const since = performance.now();
     const { operations, witness } = together(taken.map(({ step }) => step));
     const ahead = witness && this.#ahead.seal(witness, operations);
-    if (ahead !== undefined) {
-      await this.#options.disk.writeWitness(ahead);
-      this.#saveSoon();
-    } else {
-      await this.#saving;
-      // Written again behind what follows it, it would undo that.
-      clearTimeout(this.#saveTimer);
-      this.#saveTimer = undefined;
-      await this.#write({ operations: [...this.#ahead.operations, ...operations], witness });
-      this.#ahead.saved(this.#ahead.operations.length);
-    }
+    if (ahead === undefined) await this.#writeAll({ operations, witness });
+    else await this.#options.disk.writeWitness(ahead);
+    // A write to the database that was on its way meanwhile may have failed.
+    if (this.#hasFailed) return;
+    this.#saveSoon();
     this.#options.durable(performance.now() - since);
     for (const { done } of taken) done();
+  }
+
+  /** With what only the witness has. Written again behind what follows it, that would undo it. */
+  async #writeAll({ operations, witness }: Step): Promise<void> {
+    await this.#saving;
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    if (this.#hasFailed) return;
+    await this.#write({ operations: [...this.#ahead.operations, ...operations], witness });
+    this.#ahead.saved(this.#ahead.operations.length);
   }
 
   async #write({ operations, witness }: Step): Promise<void> {
@@ -115,7 +118,7 @@ export class WriteQueue {
   }
 
   #saveSoon(): void {
-    if (this.#saving !== undefined || this.#ahead.operations.length === 0) return;
+    if (this.#hasFailed || this.#saving !== undefined || this.#ahead.operations.length === 0) return;
     this.#saveTimer ??= setTimeout(() => void this.#save(), aheadMs);
   }
 

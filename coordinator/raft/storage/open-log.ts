@@ -47,6 +47,12 @@ export type Opened =
       readonly problems: readonly string[];
     };
 
+/**
+ * Between what was found and the next number of a write; more than the writes whose batches a witness holds. A power cut may leave the second
+ * copy of a witness and not its first, and nothing but a later number says that what is written then is newer.
+ */
+const seqGap = 1_000;
+
 const rejoin = 'remove this member from the cluster, delete its data directory, and let it join under a new id';
 
 /**
@@ -66,7 +72,7 @@ export function openLog(
   if (witness === undefined)
     return { kind: 'refused', reason: `neither slot of the witness file is whole, so nobody knows what this node has promised: ${rejoin}` };
   const problems: string[] = [];
-  const made = madeUp(disk, witness);
+  const made = madeUp(disk, witness, problems);
   const written = attempt(() => decodeState(required(made, keys.hardState)), 'the hard state', problems);
   const snapshot = attempt(() => readSnapshot(made), 'the snapshot', problems) ?? emptySnapshot(identity);
   const log = snapshot.isLost ? { entries: [], points: [] } : readEntries(made, snapshot.manifest, problems);
@@ -75,11 +81,22 @@ export function openLog(
 
 /**
  * The database with the batch of the witness, when it is behind that. Never when it has it: what came later, as a compaction, would be
- * undone in part.
+ * undone in part. When its hard state does not say which, the batch is done if what the witness promises is there with it and not without.
  */
-function madeUp(disk: DiskImage, { seq, batch }: FoundWitness): DiskImage {
-  const written = attempt(() => decodeState(required(disk, keys.hardState)), 'the hard state', []);
-  return written === undefined || written.seq >= seq ? disk : { ...disk, records: withOperations(disk.records, batch) };
+function madeUp(disk: DiskImage, { seq, batch, last }: FoundWitness, problems: string[]): DiskImage {
+  const found: string[] = [];
+  const written = attempt(() => decodeState(required(disk, keys.hardState)), 'the hard state', found);
+  if (written !== undefined && written.seq >= seq) return disk;
+  const made = { ...disk, records: withOperations(disk.records, batch) };
+  if (written !== undefined) return made;
+  if (hasPoint(disk, last) || !hasPoint(made, last)) return disk;
+  problems.push(...found);
+  return made;
+}
+
+function hasPoint(disk: DiskImage, point: ChainedPoint): boolean {
+  const snapshot = attempt(() => readSnapshot(disk), 'the snapshot', []);
+  return snapshot !== undefined && reaches(snapshot, readEntries(disk, snapshot.manifest, []), point);
 }
 
 function identityRefusal({ identity, records, witness }: DiskImage, { clusterId, nodeId }: { clusterId: string; nodeId: number }) {
@@ -195,7 +212,7 @@ function decide({ disk, made, witness, written, snapshot, log, problems, chunkBy
   const lastTerm = points.at(-1)?.term ?? snapshot.manifest.term;
   const hardState = { ...(lastTerm > vote.term ? { term: lastTerm, vote: 0 } : vote), commit: snapshot.manifest.index };
   const newest = Math.max(written?.seq ?? 0, witness.seq);
-  const stored = { seq: newest + 1, hardState, recovering, snapshot: snapshot.number, manifest: snapshot.manifest, points };
+  const stored = { seq: newest + seqGap, hardState, recovering, snapshot: snapshot.number, manifest: snapshot.manifest, points };
   const known = Math.min(written?.hardState.commit ?? 0, points.at(-1)?.index ?? 0);
   const { index, term, configuration } = snapshot.manifest;
   return {

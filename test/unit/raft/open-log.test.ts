@@ -10,6 +10,7 @@ import { compacted, staged } from './snapshot-steps.ts';
 
 const identity: Identity = { clusterId: 'cluster', nodeId: 1, incarnation: 1, voters: [1, 2, 3] };
 const chunkBytes = 16;
+const meta = { index: 7, term: 2, configuration: { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] } };
 
 type Data = Extract<Opened, { kind: 'opened' }>;
 
@@ -136,7 +137,6 @@ describe('the log on disk', () => {
     const step = disk.write(7, [2]);
     disk.do(step);
     disk.promise(step);
-    const meta = { index: 7, term: 2, configuration: { voters: [1, 2, 3], outgoing: [], learners: [], learnersNext: [] } };
     for (const done of compacted(disk.storage, meta, new Uint8Array(20), 0)) disk.do(done);
     const { recovered, state } = disk.open();
     expect(recovered.snapshot.index).toBe(7);
@@ -256,6 +256,29 @@ describe('the log on disk', () => {
     }
   });
 
+  it.each<[string, (bytes: Uint8Array) => Uint8Array | undefined]>([
+    ['cannot be read', flipped],
+    ['is gone', () => undefined],
+  ])('has what only the witness has when the hard state of the database %s, and says so', (_, change) => {
+    const { disk } = ahead();
+    const { recovered, problems } = disk.open(damaged(disk, keys.hardState, change));
+    expect(recovered.entries.map(({ index }) => index)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(recovered.recovering).toBeUndefined();
+    expect(problems).toEqual([expect.stringMatching(/^the hard state cannot be read/)]);
+    expect(disk.open()).toMatchObject({ recovered, problems: [] });
+  });
+
+  it('does not put back with the witness what was compacted since when the hard state cannot be read', () => {
+    const disk = filled();
+    for (const step of staged(disk.storage, { ...meta, index: 9 }, 99, new Uint8Array(20))) disk.do(step);
+    const step = disk.write(10, [2], { snapshot: { ...meta, index: 9 } });
+    disk.do(step);
+    disk.promise(step);
+    for (const done of compacted(disk.storage, { ...meta, index: 10 }, new Uint8Array(30), 0)) disk.do(done);
+    const { recovered, state } = disk.open(damaged(disk, keys.hardState, flipped));
+    expect([recovered.snapshot.index, state.length, recovered.recovering]).toEqual([10, 30, undefined]);
+  });
+
   it('has what only the witness has whichever of its bytes is damaged', () => {
     const { disk, image, witness } = ahead();
     for (let at = 0; at < witness.length; at++) {
@@ -274,6 +297,30 @@ describe('the log on disk', () => {
       expect(opened.recovered.recovering, `${length} bytes`).toBeUndefined();
       expect([7, 8], `${length} bytes`).toContain(entryCount(opened));
     }
+  });
+
+  it('never takes what a power cut left of a witness for the newest one, when another tears the one written over it', () => {
+    const disk = filled();
+    const steps = [7, 8, 9].map((index) => disk.write(index, [2]));
+    const { witness } = steps[2] as Step;
+    const left = new WriteAhead(slotBytes).seal(
+      witness as Witness,
+      steps.flatMap(({ operations }) => operations),
+    ) as Uint8Array;
+    // The first copy did not arrive, and the second one did.
+    const before = disk.disk.image().witness as Uint8Array;
+    const from = nextSlot(before) * slotBytes;
+    const torn = before.slice(from, from + left.length);
+    torn.set(left.subarray(left.length / 2), left.length / 2);
+    disk.disk.writeWitness(torn);
+    expect(entryCount(disk.open())).toBe(6);
+    const ahead = new WriteAhead(slotBytes);
+    const seal = ({ witness, operations }: Step): Uint8Array => ahead.seal(witness as Witness, operations) as Uint8Array;
+    disk.disk.writeWitness(seal(disk.write(7, [3])));
+    disk.disk.writeWitness(seal(disk.write(8, [3])).subarray(0, 32));
+    const { recovered } = disk.open();
+    expect(recovered.entries.map(({ term }) => term)).toEqual([1, 1, 1, 2, 2, 2, 3]);
+    expect(recovered.recovering).toBeUndefined();
   });
 
   it('goes on with one slot of the witness', () => {

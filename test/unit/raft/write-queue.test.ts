@@ -183,6 +183,21 @@ describe('the queue of writes', () => {
     expect(log).toEqual(['witness 1 of a', 'done a', 'a', 'witness 2 of a b', 'done b', 'b', 'drained']);
   });
 
+  it('is not drained while a long batch is written that came meanwhile', async () => {
+    const { log, push, end, turn, queue: made } = queue();
+    push('a', 1);
+    await end('witness 1 of a');
+    const drained = made.drained().then(() => log.push('drained'));
+    push('b', 2, { valueBytes: longBytes });
+    await end('a');
+    await turn();
+    expect(log.slice(2)).toEqual(['a', 'b', 'witness 2 of b']);
+    await end('b');
+    await end('witness 2 of b');
+    await drained;
+    expect(log.slice(5)).toEqual(['done b', 'drained']);
+  });
+
   it('says once that a batch failed, and writes nothing more', async () => {
     const { log, push, end, turn, queue: made } = queue();
     push('a');
@@ -204,6 +219,36 @@ describe('the queue of writes', () => {
     await turn();
     await made.drained();
     expect(log).toEqual(['witness 1 of a', 'done a', 'a', 'failed EIO']);
+  });
+
+  it.each([
+    ['witness', 0, 'witness 2 of a b'],
+    ['long batch', longBytes, undefined],
+  ])('acknowledges nothing behind a failure of what the database was given: a %s', async (_, valueBytes, begun) => {
+    const { log, push, end, later, queue: made } = queue();
+    push('a', 1);
+    await end('witness 1 of a');
+    await later();
+    push('b', 2, { valueBytes });
+    await end('a', new Error('EIO'));
+    if (begun !== undefined) await end(begun);
+    await later();
+    await made.drained();
+    expect(log.slice(2)).toEqual(['a', ...(begun === undefined ? [] : [begun]), 'failed EIO']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('leaves no timer behind a witness that failed while the database was given what the one before it has', async () => {
+    const { log, push, end, later, queue: made } = queue();
+    push('a', 1);
+    await end('witness 1 of a');
+    await later();
+    push('b', 2);
+    await end('witness 2 of a b', new Error('EIO'));
+    await end('a');
+    await made.drained();
+    expect(log.slice(2)).toEqual(['a', 'witness 2 of a b', 'failed EIO']);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('says once that a witness failed, when its batch is not on its way any more', async () => {
