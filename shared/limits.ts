@@ -127,6 +127,8 @@ export const limits = {
   pageEntriesDefault: 50,
   /** The largest `?limit=`. */
   pageEntriesMax: 1_000,
+  /** Events of one batch of which the answer says that, and why, they were not taken; of more the first, and `errors_omitted` says how many it lacks. */
+  batchErrorsMax: 100_000,
   /** Time for which the answer to an `Idempotency-Key` is kept. */
   idempotencyMsMax: 600_000,
   /** Answers kept for idempotency keys, of each pipeline to injections, and of a server to requests that create something; over it the oldest are forgotten. A cluster has bounds of its own. */

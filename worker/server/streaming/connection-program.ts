@@ -71,7 +71,16 @@ export class ConnectionProgram {
 
   async #injectBatch(body: Buffer): Promise<ServerMessage> {
     const { accepted, rejected, errors, outputCount, notes } = await this.#inject({ body, format: 'batch', outputs: false });
-    return { type: 'events_injected', accepted, rejected, errors: errors.map(problemWire), outputs: outputCount, ...eventNotesWire(notes) };
+    const omitted = rejected - errors.length;
+    return {
+      type: 'events_injected',
+      accepted,
+      rejected,
+      errors: errors.map(problemWire),
+      ...(omitted > 0 && { errors_omitted: omitted }),
+      outputs: outputCount,
+      ...eventNotesWire(notes),
+    };
   }
 
   status(connectedSeconds: number): ServerMessage {
