@@ -127,7 +127,7 @@ export const limits = {
   pageEntriesDefault: 50,
   /** The largest `?limit=`. */
   pageEntriesMax: 1_000,
-  /** Events of one batch of which the answer says that, and why, they were not taken; of more the first, and `errors_omitted` says how many it lacks. */
+  /** Events of one batch of which the answer says that, and why, they were not taken; of more the first, and `errors_omitted` says how many it lacks. A coordinator takes no batch with more entries that are no events. */
   batchErrorsMax: 100_000,
   /** Time for which the answer to an `Idempotency-Key` is kept. */
   idempotencyMsMax: 600_000,
