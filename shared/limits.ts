@@ -151,6 +151,8 @@ export const limits = {
   outputRingCharsMax: 33_554_432,
   /** Text of the output events of one request that are kept for its answer and for streams; of more the newest. Routes get each. */
   requestOutputCharsMax: 67_108_864,
+  /** Text of the programs and labels in one list of pipelines; one that holds fewer pipelines than were asked for is as long. */
+  pipelinePageCharsMax: 67_108_864,
   /** Text of the alerts in one answer; one that holds fewer alerts than were asked for is as long. */
   alertPageCharsMax: 4_194_304,
   /** Text of the lines that a program said last; the oldest go first. What one request has it say beyond that is counted and left out. */
