@@ -127,6 +127,8 @@ export const limits = {
   pageEntriesDefault: 50,
   /** The largest `?limit=`. */
   pageEntriesMax: 1_000,
+  /** Events of one batch of which the answer says that, and why, they were not taken; of more the first, and `errors_omitted` says how many it lacks. A coordinator takes no batch with more entries that are no events. */
+  batchErrorsMax: 100_000,
   /** Time for which the answer to an `Idempotency-Key` is kept. */
   idempotencyMsMax: 600_000,
   /** Answers kept for idempotency keys, of each pipeline to injections, and of a server to requests that create something; over it the oldest are forgotten. A cluster has bounds of its own. */
@@ -149,6 +151,8 @@ export const limits = {
   outputRingCharsMax: 33_554_432,
   /** Text of the output events of one request that are kept for its answer and for streams; of more the newest. Routes get each. */
   requestOutputCharsMax: 67_108_864,
+  /** Text of the programs and labels in one list of pipelines; one that holds fewer pipelines than were asked for is as long. */
+  pipelinePageCharsMax: 67_108_864,
   /** Text of the alerts in one answer; one that holds fewer alerts than were asked for is as long. */
   alertPageCharsMax: 4_194_304,
   /** Text of the lines that a program said last; the oldest go first. What one request has it say beyond that is counted and left out. */

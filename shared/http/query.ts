@@ -116,6 +116,14 @@ export interface PageFacts {
   readonly pagination: { readonly total: number; readonly limit: number; readonly offset: number; readonly has_more: boolean };
 }
 
-export function pageFacts({ total, limit, offset }: { total: number; limit: number; offset: number }): PageFacts {
-  return { total, pagination: { total, limit, offset, has_more: offset + limit < total } };
+interface PageShown {
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+  /** Entries that the page holds, where they may be fewer than were asked for. */
+  readonly shown?: number;
+}
+
+export function pageFacts({ total, limit, offset, shown }: PageShown): PageFacts {
+  return { total, pagination: { total, limit, offset, has_more: offset + (shown || limit) < total } };
 }

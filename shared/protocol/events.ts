@@ -75,11 +75,17 @@ export const webhookBodySchema = Type.Union([
 
 export const receivedSchema = Type.Object({ accepted: Type.Integer({ minimum: 1, description: 'Events.' }) }, strict);
 
+/** Beside `errors` of a batch. */
+export const errorsOmitted = Type.Optional(
+  Type.Integer({ minimum: 1, description: 'Events behind these that were not taken either; not there where `errors` has all.' }),
+);
+
 export const batchInjectedSchema = Type.Object(
   {
     accepted: count,
     rejected: count,
     errors: Type.Array(Type.Object({ index: count, code: Type.String({ enum: Object.keys(errorCodes) }), error: Type.String() }, strict)),
+    errors_omitted: errorsOmitted,
     output_events: Type.Optional(Type.Array(outputEventSchema, { description: 'Left out with ?outputs=false.' })),
     outputs_omitted: outputsOmitted,
     processing_time_us: Type.Number({ minimum: 0 }),

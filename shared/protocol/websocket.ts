@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { eventNotesMembers } from './events.ts';
+import { errorsOmitted, eventNotesMembers } from './events.ts';
 import { diagnosticSchema, programMembers } from './program.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -51,6 +51,7 @@ export const serverMessages = {
       accepted: count,
       rejected: count,
       errors: Type.Array(Type.Object({ index: count, code: Type.String(), error: Type.String() }, strict)),
+      errors_omitted: errorsOmitted,
       outputs: count,
       ...eventNotesMembers,
     },

@@ -464,6 +464,22 @@ describe('events from outside', () => {
     expect(workerNamed('w1').taken).toEqual([]);
   });
 
+  it.each([
+    ['events', (bad: number) => ({ events: [{ event_type: 'Login', fields: { user: 'ada' } }, ...Array(bad).fill(1)] })],
+    ['lines', (bad: number) => ({ events_text: `Login { user: "ada" }\n${'1\n'.repeat(bad)}` })],
+  ])('in a batch of %s are refused as a whole where more than 100,000 entries are none', async (_what, batchOf) => {
+    await start(1);
+    await deploy();
+    const inject = (bad: number) => coordinator.post(`${groupsPath}/fraud/inject-batch`, batchOf(bad));
+    expect(await inject(100_001)).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error', error: 'more than 100000 entries of the batch are no events, so none of it was taken' },
+    });
+    expect(workerNamed('w1').taken).toEqual([]);
+    const { body } = await inject(100_000);
+    expect([body.accepted, body.rejected, body.errors.length, body.errors.at(-1).index]).toEqual([1, 100_000, 100_000, 100_000]);
+  });
+
   it('for a pipeline that the group lacks are answered 404, however many they are', async () => {
     await start(1);
     await deploy();

@@ -271,6 +271,18 @@ describe('POST /events-batch', () => {
     expect(body).toMatchObject({ accepted: 2, rejected: 1, errors: [{ index: 1, code: 'invalid_event' }] });
   });
 
+  it.each([
+    ['JSON', { 'content-type': 'application/json' }, (entries: readonly string[]) => `{"events":[${entries.join(',')}]}`],
+    ['lines', lines, (entries: readonly string[]) => entries.join('\n')],
+  ])('tells of the first 100,000 events of a body of %s that are none, and counts all', async (_what, headers, bodyOf) => {
+    const path = await service.deploy(hot);
+    const entries = [...Array<string>(150_000).fill('1'), JSON.stringify(reading(40)), '1'];
+    const { status, body } = await service.post(`${path}/events-batch`, bodyOf(entries), { headers });
+    expect([status, body.accepted, body.rejected, body.errors_omitted]).toEqual([200, 1, 150_001, 50_001]);
+    expect([body.errors.length, body.errors.at(-1).index, body.output_events.length]).toEqual([100_000, 99_999, 1]);
+    expect((await service.get(`${path}/metrics`)).body.events_invalid).toBe(150_001);
+  });
+
   it.each(['{"events": {}}', '{}', '[]', '{"events": [}', ''])('answers %o with 400', async (body) => {
     expect((await service.post(`${await service.deploy(hot)}/events-batch`, body)).status).toBe(400);
   });

@@ -386,7 +386,7 @@ export interface InjectProblem {
 export interface InjectResult {
   readonly accepted: number;
   readonly rejected: number;
-  /** By index. */
+  /** By index; of very many the first. */
   readonly errors: readonly InjectProblem[];
   /** What these events caused, in order; empty with `outputs: false`. */
   readonly outputs: readonly Output[];

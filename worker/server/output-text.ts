@@ -25,6 +25,12 @@ export function omittedInAnswer({ outputs, outputCount }: InjectResult): string 
   return omitted === 0 ? '' : `,"outputs_omitted":${omitted}`;
 }
 
+/** The same of the events that were not taken. */
+export function errorsOmittedInAnswer({ rejected, errors }: InjectResult): string {
+  const omitted = rejected - errors.length;
+  return omitted === 0 ? '' : `,"errors_omitted":${omitted}`;
+}
+
 /** `{event_type, timestamp, data}`, as the stream of a pipeline's outputs shows it. */
 export function outputInStream({ eventType, timestamp, fieldsJson }: Output): string {
   return `{"event_type":${quoted(eventType)},"timestamp":${timestamp},"data":${fieldsJson}}`;

@@ -246,7 +246,10 @@ function batchIn(bytes: Buffer, unknown: Map<string, number>): ReadEvents {
       kept.push(event);
       countIn(unknown, event);
       indexes.push(index);
-    } else problems.push({ index, ...wrongEvent(event) });
+    } else {
+      requireTellable(problems);
+      problems.push({ index, ...wrongEvent(event) });
+    }
   }
   const list = membersIn(body).get('events') as string;
   const texts = (): string[] => {
@@ -254,6 +257,12 @@ function batchIn(bytes: Buffer, unknown: Map<string, number>): ReadEvents {
     return indexes.map((index) => all[index] as string);
   };
   return { events: kept, indexes, problems, pipeline, texts, list: problems.length === 0 ? list : undefined };
+}
+
+/** That the answer has room for one more. @throws CepError `validation_error`: nothing of the batch is taken then */
+function requireTellable(problems: readonly InjectionProblem[]): void {
+  if (problems.length < limits.batchErrorsMax) return;
+  throw new CepError('validation_error', `more than ${limits.batchErrorsMax} entries of the batch are no events, so none of it was taken`);
 }
 
 /** @throws CepError `invalid_json` */
@@ -279,6 +288,14 @@ interface LinesOptions {
   readonly unknown: Map<string, number>;
 }
 
+/** Bytes of lines that are read before what came of them is looked at. */
+const CHUNK_BYTES = 65_536;
+
+function* resultsIn(reader: ReturnType<typeof evtReader>, bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield* reader.write(bytes.subarray(at, at + CHUNK_BYTES));
+  yield* reader.end();
+}
+
 /** Lines of an `.evt` file as events; offsets count from `baseMs`, epoch ms, where an event says no time. What cannot be read is a problem. */
 function eventsIn(lines: string, { baseMs, schemas = new EventSchemas([]), unknown }: LinesOptions): ReadEvents {
   const reader = evtReader({ schemas });
@@ -286,7 +303,9 @@ function eventsIn(lines: string, { baseMs, schemas = new EventSchemas([]), unkno
   const texts: string[] = [];
   const indexes: number[] = [];
   const problems: InjectionProblem[] = [];
-  for (const [index, result] of [...reader.write(Buffer.from(lines)), ...reader.end()].entries()) {
+  let index = -1;
+  for (const result of resultsIn(reader, Buffer.from(lines))) {
+    index++;
     if (result.kind === 'event') {
       const { type, fields, timestamp, fallbackTime } = result.event;
       countAll(unknown, result.unknownMembers ?? []);
@@ -298,6 +317,7 @@ function eventsIn(lines: string, { baseMs, schemas = new EventSchemas([]), unkno
       texts.push(text);
       indexes.push(index);
     } else {
+      requireTellable(problems);
       const { line, message } = result.kind === 'invalid' ? result : result.diagnostic;
       problems.push({ index, code: 'invalid_event', error: `line ${line}: ${message}` });
     }

@@ -32,6 +32,14 @@ it('keeps no more text of the outputs of a request than it may', () => {
   expect([outputs.fields.length, outputs.causes?.length, outputs.ordinal]).toEqual([4, 4, [5, 6, 7, 8]]);
 });
 
+it('tells of as many invalid events as it may and counts the others; of those that were given up it tells always', () => {
+  const made = new RecordOutcome({ slot: 0, sequence: 1, length: 10, outputsMax: null, streams: new Map(), problemsMax: 2 });
+  const problem = (index: number, code: 'invalid_event' | 'budget_exceeded') => ({ index, code, field: '', message: 'none' });
+  for (let index = 0; index < 5; index++) made.problem(problem(index, index === 3 ? 'budget_exceeded' : 'invalid_event'));
+  const { problems, problemsOmitted } = made.result();
+  expect([problems.map(({ index }) => index), problemsOmitted]).toEqual([[0, 1, 3], 2]);
+});
+
 it('keeps every output of a request where somebody takes each, however many and long they are', () => {
   const made = outcome(null);
   const third = 'x'.repeat(limits.requestOutputCharsMax / 3);

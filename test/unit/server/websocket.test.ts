@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import type { Logger } from '../../../shared/telemetry/logger.ts';
 import { MetricRegistry } from '../../../shared/telemetry/metric-registry.ts';
+import type { Waiting } from '../../../worker/runtime/service.ts';
 import { WebSocketClient as Client, dropWebSocketClients } from '../../clients/websocket-client.ts';
 import { closeServers, type FakeServer, fakeServer } from './fake-server.ts';
 
@@ -198,6 +200,71 @@ describe('a WebSocket connection', () => {
     await lost;
     expect(dead.closeCode).toBe(1006);
     expect(alive.closeCode).toBeUndefined();
+  });
+});
+
+/** Holds every load until it is released. */
+function heldLoads({ runtime: { pipelines } }: FakeServer) {
+  const deploy = pipelines.deploy.bind(pipelines);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const begun: (AbortSignal | undefined)[] = [];
+  pipelines.deploy = async (tenant, request, waiting?: Waiting) => {
+    begun.push(waiting?.signal);
+    await released;
+    return deploy(tenant, request);
+  };
+  return { begun, release: () => release() };
+}
+
+describe('a connection whose messages take long', () => {
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  const reading = (value: number) => ({ event_type: 'Reading', fields: { value } });
+
+  it('is not read on while 4 MiB of them wait', async () => {
+    const { server, client } = await opened();
+    const { begun, release } = heldLoads(server);
+    client.send({ type: 'load', source });
+    const wide = 'x'.repeat(1_000_000);
+    for (let value = 1; value <= 40; value++) client.send(JSON.stringify({ type: 'events', events: [reading(value)], wide }));
+    const [served] = [...server.api.websocketServer.clients];
+    while (served?.isPaused !== true || begun.length === 0) await nextTurn();
+    const { bytesRead } = (served as unknown as { _socket: Socket })._socket;
+    expect(bytesRead).toBeLessThan(6_000_000);
+    release();
+    const answers = () => client.messages.filter(({ type }) => type === 'events_injected');
+    await client.until(() => answers().length === 40);
+    expect(answers().map(({ outputs }) => outputs)).toEqual([...Array(30).fill(0), ...Array(10).fill(1)]);
+  });
+
+  it('is not cut because it is not read meanwhile', async () => {
+    const { server, url, client } = await opened({ pingEveryMs: 30 });
+    const { release } = heldLoads(server);
+    const other = await Client.open(url);
+    client.send({ type: 'load', source });
+    for (let value = 1; value <= 300; value++) client.send(event(value));
+    const [served] = [...server.api.websocketServer.clients];
+    while (served?.isPaused !== true) await nextTurn();
+    let pings = 0;
+    await new Promise<void>((resolve) => other.socket.on('ping', () => ++pings === 5 && resolve()));
+    release();
+    await client.until(({ messages, closeCode }) => closeCode !== undefined || messages.length === 1 + 300 + 270);
+    expect(client.closeCode).toBeUndefined();
+  });
+
+  it('takes what has not begun with it when it is gone', async () => {
+    const { server, client } = await opened();
+    const { begun, release } = heldLoads(server);
+    const removed = vi.spyOn(server.runtime.pipelines, 'delete');
+    for (let n = 0; n < 3; n++) client.send({ type: 'load', source });
+    while (begun.length === 0) await nextTurn();
+    client.socket.terminate();
+    while (server.api.websocketServer.clients.size > 0) await nextTurn();
+    release();
+    while (removed.mock.calls.length === 0 || server.runtime.pipelines.all().length > 0) await nextTurn();
+    expect(begun.map((signal) => signal?.aborted)).toEqual([true]);
   });
 });
 

@@ -42,7 +42,7 @@ export function outputsOf({ sequence, outputs }: RecordResult, { pipelineId, str
 export function resultOf(result: RecordResult, outputs: readonly Output[], { wanted }: { readonly wanted: boolean }): InjectResult {
   return {
     accepted: result.processed,
-    rejected: result.problems.length,
+    rejected: result.problems.length + result.problemsOmitted,
     errors: result.problems.map((problem): InjectProblem => ({ ...problem, message: problemText(problem) })),
     outputs: wanted ? forAnswer(outputs) : [],
     outputCount: result.outputs.skipped + result.outputs.time.length,

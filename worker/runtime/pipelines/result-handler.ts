@@ -75,6 +75,7 @@ export class ResultHandler {
     const { tally } = this.#parts;
     tally.eventsProcessed += result.processed;
     tally.outputEventsEmitted += result.outputs.skipped + result.outputs.time.length;
+    tally.eventsInvalid += result.problemsOmitted;
     for (const { code } of result.problems) {
       if (code === 'invalid_event') tally.eventsInvalid++;
       else tally.eventsRefused++;

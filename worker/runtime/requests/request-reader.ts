@@ -57,6 +57,8 @@ export interface RequestReadingOptions {
   readonly isFromSource?: boolean | undefined;
   /** What stands beside the events of a batch is passed over, whatever it is. @default the body cannot be read */
   readonly isEnvelopeOpen?: boolean | undefined;
+  /** Problems that are told of a body: what is wrong with further entries is left out. @default all */
+  readonly problemsMax?: number | undefined;
 }
 
 /** Reads the events of requests, one body after the other. Never throws, whatever the body. */
@@ -64,8 +66,9 @@ export class RequestReader {
   readonly #scanner = new RequestScanner();
 
   read(text: string, format: InjectFormat, options: RequestReadingOptions = {}): RequestReading {
-    const { timeField, schemas, isFromSource = false, isEnvelopeOpen = false } = options;
+    const { timeField, schemas, isFromSource = false, isEnvelopeOpen = false, problemsMax = Number.POSITIVE_INFINITY } = options;
     this.#scanner.expect({ timeField, schemas });
+    this.#scanner.problemsLeft = problemsMax;
     this.#scanner.isInMilliseconds = format !== 'flat' && !isFromSource;
     if (format === 'ndjson') return { entries: this.#lines(text) };
     try {
@@ -82,7 +85,7 @@ export class RequestReader {
       const newline = text.indexOf('\n', start);
       const end = newline < 0 ? text.length : newline;
       const entry = this.#line(text, start, end);
-      if (entry !== undefined) entries.push(entry);
+      if (entry !== undefined) entries.push(this.#scanner.told(entry));
       start = end + 1;
     }
     return entries;
@@ -112,6 +115,8 @@ function problemText({ at, message, hint }: UnreadableText): string {
   return `at character ${at + 1}: ${message}${hint === undefined ? '' : ` (${hint})`}`;
 }
 
+const untold: RequestProblem = { field: '', message: 'not told' };
+
 /** How an entry gives its fields: under `fields`, beside `event_type`, or either way or under `data`. */
 type Shape = 'fields' | 'flat' | 'any';
 
@@ -125,6 +130,8 @@ class RequestScanner extends JsonScanner {
   private times = new TimeFields({});
   /** Whether the number of a time that is stated is in milliseconds however small it is. */
   isInMilliseconds = true;
+  /** Of the body at hand. */
+  problemsLeft = Number.POSITIVE_INFINITY;
   #timeField: string | undefined;
   #schemas: EventSchemas | undefined;
 
@@ -133,6 +140,11 @@ class RequestScanner extends JsonScanner {
     this.#timeField = timeField;
     this.#schemas = schemas;
     this.times = new TimeFields({ timeField, schemas });
+  }
+
+  /** A body may have millions of entries that are none: one problem stands for all that are not told. */
+  told(entry: RequestEntry): RequestEntry {
+    return isProblem(entry) && this.problemsLeft-- <= 0 ? untold : entry;
   }
 
   /** A body that is one event. */
@@ -183,7 +195,7 @@ class RequestScanner extends JsonScanner {
       return entries;
     }
     for (;;) {
-      entries.push(this.entry('fields'));
+      entries.push(this.told(this.entry('fields')));
       const code = this.next();
       if (code !== is.COMMA && code !== is.BRACKET_CLOSE) this.fail(`expected \`,\` or \`]\` behind an event, found ${this.found()}`);
       this.at++;

@@ -286,6 +286,8 @@ export interface RecordResult {
   readonly events: number;
   readonly processed: number;
   readonly problems: readonly RecordProblem[];
+  /** Invalid events that are too many to be told. */
+  readonly problemsOmitted: number;
   /** Nothing of the record was pushed: it cannot be read. */
   readonly unreadable: UnreadableBody | null;
   /** The engine broke: its state can no longer be trusted. */

@@ -34,6 +34,8 @@ export class RecordOutcome {
   #logChars = 0;
   #isLogFull = false;
   readonly #problems: RecordProblem[] = [];
+  readonly #problemsMax: number;
+  #problemsOmitted = 0;
   readonly #started = performance.now();
   #outputs = emptyColumns();
   /** By output, or empty where nobody watches. */
@@ -60,12 +62,15 @@ export class RecordOutcome {
     readonly length: number;
     readonly outputsMax: number | null;
     readonly streams: ReadonlyMap<string, number>;
+    /** Events that are told to be invalid; further ones are counted. @default all */
+    readonly problemsMax?: number;
   }) {
     this.slot = record.slot;
     this.sequence = record.sequence;
     this.#length = Math.max(0, record.length);
     this.#outputsMax = record.outputsMax;
     this.#streams = record.streams;
+    this.#problemsMax = record.problemsMax ?? Number.POSITIVE_INFINITY;
   }
 
   /** What follows is caused by the event of this index. */
@@ -79,7 +84,8 @@ export class RecordOutcome {
   }
 
   problem(problem: RecordProblem): void {
-    this.#problems.push(problem);
+    if (problem.code === 'invalid_event' && this.#problems.length >= this.#problemsMax) this.#problemsOmitted++;
+    else this.#problems.push(problem);
   }
 
   output({ stream, type, time, fields }: OutputEvent, causes?: Causes): void {
@@ -150,6 +156,7 @@ export class RecordOutcome {
       events: this.events,
       processed: this.processed,
       problems: this.#problems,
+      problemsOmitted: this.#problemsOmitted,
       unreadable: this.unreadable,
       failure: this.#failure,
       outputs: {
@@ -244,6 +251,7 @@ const nothing: Omit<RecordResult, 'slot' | 'sequence' | 'durationUs' | 'restMs'>
   events: 0,
   processed: 0,
   problems: [],
+  problemsOmitted: 0,
   unreadable: null,
   failure: null,
   outputs: { ...emptyColumns(), skipped: 0, skippedBy: [] },

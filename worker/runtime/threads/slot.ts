@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import { limits } from '../../../shared/limits.ts';
 import type { LookupRequest, RestoreReport } from '../../engine/engine.ts';
 import { Fifo } from '../pipelines/fifo.ts';
 import { corrupt, type DocumentEngine, readDocument } from '../programs/checkpoint-document.ts';
@@ -227,7 +228,7 @@ export class Slot {
   /** `body` is null for a tick. */
   work(record: WorkRecord, body: Uint8Array | null): void | Promise<void> {
     const engine = this.#engine;
-    const outcome = new RecordOutcome({ ...record, streams: engine?.streams ?? new Map() });
+    const outcome = new RecordOutcome({ ...record, streams: engine?.streams ?? new Map(), problemsMax: problemsMax(record) });
     if (engine === undefined) {
       outcome.fail('the pipeline is not loaded');
       this.#context.result(this.#slot, outcome.quietOrResult());
@@ -310,6 +311,7 @@ class RecordJob {
         schemas: this.#engine.schemas,
         isFromSource,
         isEnvelopeOpen,
+        problemsMax: problemsMax(this.#record),
       });
       if ('unreadable' in reading) this.#outcome.unreadable = reading.unreadable;
       else this.#entries = reading.entries;
@@ -398,4 +400,9 @@ function textOf(bytes: Uint8Array): string {
 /** In memory of its own, so that it can be transferred. */
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
+}
+
+/** Of what a source has read each bad event becomes a dead letter; who sent a request has the answer alone. */
+function problemsMax({ source }: WorkRecord): number {
+  return source === undefined ? limits.batchErrorsMax : Number.POSITIVE_INFINITY;
 }

@@ -6,7 +6,7 @@ import type { Arrival, Call } from '../../../shared/http/route.ts';
 import { limits } from '../../../shared/limits.ts';
 import { batchInjectedSchema, eventBatchSchema, eventSchema, injectedSchema } from '../../../shared/protocol/events.ts';
 import type { Access, InjectProblem, InjectRequest, InjectResult, Runtime } from '../../runtime/service.ts';
-import { omittedInAnswer, outputInAnswer } from '../output-text.ts';
+import { errorsOmittedInAnswer, omittedInAnswer, outputInAnswer } from '../output-text.ts';
 import { eventNotesWire } from '../wire.ts';
 import { type ApiRoute, apiRoute, pipelinePath } from './api-route.ts';
 
@@ -89,7 +89,7 @@ function batchAnswer(result: InjectResult, hasOutputs: boolean): string {
   const { accepted, rejected, errors, outputs, processingTimeUs, notes } = result;
   const problems = JSON.stringify(errors.map(problemWire));
   const outputEvents = hasOutputs ? `,"output_events":[${outputs.map(outputInAnswer).join(',')}]${omittedInAnswer(result)}` : '';
-  return `{"accepted":${accepted},"rejected":${rejected},"errors":${problems}${outputEvents},"processing_time_us":${processingTimeUs}${notesIn(notes)}}`;
+  return `{"accepted":${accepted},"rejected":${rejected},"errors":${problems}${errorsOmittedInAnswer(result)}${outputEvents},"processing_time_us":${processingTimeUs}${notesIn(notes)}}`;
 }
 
 /** A problem of one event of a batch, as the interface names it. */

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter, pageFacts, requiredTextParameter, textParameter } from '../../../shared/http/query.ts';
 import type { Arrival } from '../../../shared/http/route.ts';
+import { limits } from '../../../shared/limits.ts';
 import {
   deletedSchema,
   deployedSchema,
@@ -68,7 +69,8 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       errors: ['invalid_limit', 'invalid_offset'],
       handle: ({ caller, query }) => {
         const { pipelines: entries, total } = pipelines.list(caller.tenantId, query);
-        return { pipelines: entries.map(pipelineWire), ...pageFacts({ total, ...query }) };
+        const shown = withinPage(entries);
+        return { pipelines: shown.map(pipelineWire), ...pageFacts({ total, ...query, shown: shown.length }) };
       },
     }),
     apiRoute({
@@ -102,6 +104,22 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
     ...lifecycleRoutes({ pipelines }),
     ...insightRoutes({ pipelines }),
   ];
+}
+
+/** As many from the start as fit into an answer. */
+function withinPage(entries: readonly Pipeline[]): readonly Pipeline[] {
+  let chars = 0;
+  const end = entries.findIndex(({ source, files, labels }, index) => {
+    chars += source.length + textOf(files) + textOf(labels);
+    return index > 0 && chars > limits.pipelinePageCharsMax;
+  });
+  return end < 0 ? entries : entries.slice(0, end);
+}
+
+function textOf(texts: Readonly<Record<string, string>>): number {
+  let chars = 0;
+  for (const name in texts) chars += name.length + (texts[name] as string).length;
+  return chars;
 }
 
 /** With the version as its ETag, which a reload may name. */

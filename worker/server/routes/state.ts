@@ -92,7 +92,7 @@ function deadLetterRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       errors: [...errors, 'invalid_limit', 'invalid_offset'],
       handle: async ({ caller, params, query }) => {
         const { entries, total } = await pipelines.deadLetters(caller.tenantId, params.id, query, filterOf(query));
-        const facts = JSON.stringify(pageFacts({ total, limit: query.limit, offset: query.offset }));
+        const facts = JSON.stringify(pageFacts({ total, limit: query.limit, offset: query.offset, shown: entries.length }));
         return Answer.json(200, `{"entries":[${entries.join(',')}],${facts.slice(1)}`);
       },
     }),

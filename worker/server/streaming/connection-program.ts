@@ -33,11 +33,11 @@ export class ConnectionProgram {
   }
 
   /** Puts a program in the place of the one before; one with errors leaves that running. */
-  async load(program: SentProgram): Promise<ServerMessage> {
+  async load(program: SentProgram, signal: AbortSignal): Promise<ServerMessage> {
     const { pipelines, tenantId, feed } = this.#options;
     try {
       const replaces = this.#loaded === undefined ? {} : { replaces: this.#loaded.pipeline.id };
-      const deployed = await pipelines.deploy(tenantId, { name: 'websocket', ...program, ephemeral: true, ...replaces });
+      const deployed = await pipelines.deploy(tenantId, { name: 'websocket', ...program, ephemeral: true, ...replaces }, { signal });
       await this.unload();
       this.#loaded = { ...deployed, feed: feed(deployed.pipeline.id) };
       const { streams, warnings } = deployed;
@@ -71,7 +71,16 @@ export class ConnectionProgram {
 
   async #injectBatch(body: Buffer): Promise<ServerMessage> {
     const { accepted, rejected, errors, outputCount, notes } = await this.#inject({ body, format: 'batch', outputs: false });
-    return { type: 'events_injected', accepted, rejected, errors: errors.map(problemWire), outputs: outputCount, ...eventNotesWire(notes) };
+    const omitted = rejected - errors.length;
+    return {
+      type: 'events_injected',
+      accepted,
+      rejected,
+      errors: errors.map(problemWire),
+      ...(omitted > 0 && { errors_omitted: omitted }),
+      outputs: outputCount,
+      ...eventNotesWire(notes),
+    };
   }
 
   status(connectedSeconds: number): ServerMessage {

@@ -15,6 +15,8 @@ import type { Turns } from './turns.ts';
 
 /** Messages of a client that may be under way before its socket is no longer read. */
 const messagesUnderWayMax = 256;
+/** The same, in bytes: as much as it takes to send while others are worked on. */
+const bytesUnderWayMax = 4 * limits.webSocketMessageBytesMax;
 /** What a small message costs as a part of a small request over HTTP. */
 const SMALL_MESSAGE_PART = 0.2;
 /** Answers that wait in the socket before it is no longer read. */
@@ -29,7 +31,7 @@ const closeCodes = { goingAway: 1001, refused: 1008, slow: 1013 } as const;
 export interface ConnectionOptions {
   readonly socket: WebSocket;
   /** What the WebSocket writes to. */
-  readonly transport: Pick<Socket, 'cork' | 'uncork'>;
+  readonly transport: Pick<Socket, 'cork' | 'uncork' | 'bytesRead'>;
   readonly access: Access;
   readonly runtime: Runtime;
   readonly turn: {
@@ -46,6 +48,7 @@ export interface ConnectionOptions {
 /**
  * One WebSocket client: its own program, and the pipelines it follows. Messages are answered in the order in which they came.
  * What its client does not read stays in the rings of the pipelines, and the client's own messages are no longer read.
+ * What has not begun when it is gone is not done.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -55,12 +58,16 @@ export class Connection {
   /** The messages under way, in order. */
   #last: Promise<void> = Promise.resolve();
   #underWay = 0;
+  #bytesUnderWay = 0;
   /** Those of them that do not begin before everything before them is done. */
   #inOrder = 0;
   /** Others have their turn. */
   #isKeptBack = false;
+  /** It was seen to be there since the last beat, beside what came from it. */
   #isAlive = true;
-  #isClosed = false;
+  #bytesAtBeat = 0;
+  /** Aborted when the client is gone. */
+  readonly #gone = new AbortController();
   #stallTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -72,22 +79,27 @@ export class Connection {
       feed: (pipelineId) => this.#feed(pipelineId, undefined),
     });
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    socket.on('pong', () => {
-      this.#isAlive = true;
-    });
     socket.on('close', () => this.#close());
+  }
+
+  get #isClosed(): boolean {
+    return this.#gone.signal.aborted;
   }
 
   get tenantId(): string {
     return this.#options.access.tenantId;
   }
 
-  /** Asks whether the client is still there; one that did not answer the last time is cut. */
+  /**
+   * Asks whether the client is still there; one of which nothing came since the last time is cut. Its answer comes behind all that it
+   * has sent before, so anything counts; and nothing comes while it is not read.
+   */
   beat(): void {
-    const { socket } = this.#options;
-    if (this.#isAlive) socket.ping();
+    const { socket, transport } = this.#options;
+    if (this.#isAlive || socket.isPaused || transport.bytesRead !== this.#bytesAtBeat) socket.ping();
     else socket.terminate();
     this.#isAlive = false;
+    this.#bytesAtBeat = transport.bytesRead;
   }
 
   end(): void {
@@ -104,7 +116,8 @@ export class Connection {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    this.#takeTurn((data as Buffer).length);
+    const { length } = data as Buffer;
+    this.#takeTurn(length);
     const message = isBinary ? new CepError('invalid_json', 'found a binary message, expected JSON as text') : messageOf(data as Buffer);
     const before = this.#last;
     const isEvents = !(message instanceof CepError) && (message.type === 'event' || message.type === 'events');
@@ -113,6 +126,7 @@ export class Connection {
     const answered = begun ? before.then(() => begun) : before.then(() => this.#answerTo(message));
     if (!begun) this.#inOrder++;
     this.#underWay++;
+    this.#bytesUnderWay += length;
     this.#holdReading();
     this.#last = answered
       .then(
@@ -122,6 +136,7 @@ export class Connection {
       .then(() => {
         if (!begun) this.#inOrder--;
         this.#underWay--;
+        this.#bytesUnderWay -= length;
         this.#options.turn.leave();
         this.#holdReading();
       });
@@ -129,9 +144,10 @@ export class Connection {
 
   async #answerTo(message: ClientMessage | CepError): Promise<ServerMessage> {
     if (message instanceof CepError) throw message;
+    if (this.#isClosed) throw new CepError('not_ready', 'the client is gone');
     switch (message.type) {
       case 'load':
-        return this.#program.load(message.program);
+        return this.#program.load(message.program, this.#gone.signal);
       case 'event':
       case 'events':
         return this.#program.inject(message);
@@ -254,14 +270,18 @@ export class Connection {
   /** Stops reading a client that sends more than is done with, or does not read its answers. */
   #holdReading(): void {
     const { socket } = this.#options;
-    const isBusy = this.#isKeptBack || this.#underWay >= messagesUnderWayMax || socket.bufferedAmount >= unreadBytesMax;
+    const isFull = this.#underWay >= messagesUnderWayMax || this.#bytesUnderWay >= bytesUnderWayMax;
+    const isBusy = this.#isKeptBack || isFull || socket.bufferedAmount >= unreadBytesMax;
     if (isBusy && !socket.isPaused) socket.pause();
-    else if (!isBusy && socket.isPaused) socket.resume();
+    else if (!isBusy && socket.isPaused) {
+      this.#isAlive = true;
+      socket.resume();
+    }
   }
 
   #close(): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
+    this.#gone.abort();
     clearTimeout(this.#stallTimer);
     for (const feed of this.#attached.values()) feed.close();
     this.#attached.clear();
