@@ -20,6 +20,17 @@ export function emittingStreams({ streams }: Plan): readonly string[] {
   return streams.filter((stream) => emits(modelOf(stream).operators)).map(({ name }) => name);
 }
 
+/** Names of the streams that emit and whose results are not their alerts, one for one: something stands behind an `.emit`, or beside it in a `.fork`. */
+export function streamsWithOtherResults({ streams }: Plan): readonly string[] {
+  return streams
+    .filter((stream) => {
+      const { operators } = modelOf(stream);
+      const behind = operators.filter(({ kind }) => kind !== 'context');
+      return emits(operators) && (behind.at(-1)?.kind !== 'emit' || emits(behind.slice(0, -1)));
+    })
+    .map(({ name }) => name);
+}
+
 /** Those of these streams that are told of: all when they are few, else the first that events reached. */
 export function toldStreams(streams: readonly string[], isReached: (stream: string) => boolean): readonly string[] {
   if (streams.length <= STREAMS_TOLD_MAX) return streams;

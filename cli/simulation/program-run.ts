@@ -3,9 +3,10 @@ import type { LineDiagnostic, ReadEvent, ReadResult } from '../../shared/events/
 import { EventSchemas } from '../../shared/events/schema.ts';
 import type { Plan } from '../../shared/language/plan/plan.ts';
 import { createEngine } from '../../worker/engine/create-engine.ts';
-import type { DeadLetter, Delivery, Engine, EngineHost, LogEntry } from '../../worker/engine/engine.ts';
+import type { DeadLetter, Delivery, Engine, EngineCounters, EngineHost, LogEntry } from '../../worker/engine/engine.ts';
 import type { EventShare } from '../../worker/engine/sharing/event-share.ts';
 import type { FastPath } from '../event-files/event-reading.ts';
+import { streamsWithOtherResults } from '../explaining/missing-alerts.ts';
 import type { InvalidEvent } from './event-problems.ts';
 
 /** Takes what comes of the events of a file, in the order in which it comes. */
@@ -49,6 +50,8 @@ export class ProgramRun {
   /** May be another one between two events. */
   sink: RunSink;
   counts: RunCounts = { events: 0, processed: 0, outputs: 0 };
+  /** Alerts of the streams whose results are something else. */
+  readonly alerts: Map<string, number>;
   /** Of the events of the reader, those that took the fast path. */
   #entered = 0;
   /** Results of reading that are no events. */
@@ -62,6 +65,7 @@ export class ProgramRun {
     this.sink = sink;
     this.#schemas = new EventSchemas(plan.events);
     this.#isWatched = isWatched;
+    this.alerts = new Map(streamsWithOtherResults(plan).map((name) => [name, 0]));
     this.engine = createEngine(plan, { ...host, ...this.#host() }, { strictEvents: strict, ...(share && { share }) });
     this.#share = share;
   }
@@ -70,6 +74,16 @@ export class ProgramRun {
   get fastPath(): FastPath | undefined {
     const { entries } = this.engine;
     return this.#isWatched || entries.entries.length === 0 ? undefined : { entries, take: (result) => this.take(result) };
+  }
+
+  /** Those of the engine, where `eventsOut` of a stream that emits are its alerts. */
+  counters(): EngineCounters {
+    const counters = this.engine.counters();
+    if (this.alerts.size === 0) return counters;
+    const streams = Array.from(counters.streams, ([name, stream]) => {
+      return [name, { ...stream, eventsOut: this.alerts.get(name) ?? stream.eventsOut }] as const;
+    });
+    return { ...counters, streams: new Map(streams) };
   }
 
   /** The next file has a reader of its own, which counts from 0. */
@@ -110,12 +124,18 @@ export class ProgramRun {
     return {
       output: (event) => {
         this.counts.outputs++;
+        if (this.alerts.size > 0) this.#countAlert(event.stream);
         this.sink.output(event);
       },
       deliver: (delivery) => this.sink.deliver(delivery),
       deadLetter: (letter) => this.sink.deadLetter(letter),
       log: (entry) => this.sink.log(entry),
     };
+  }
+
+  #countAlert(stream: string): void {
+    const alerts = this.alerts.get(stream);
+    if (alerts !== undefined) this.alerts.set(stream, alerts + 1);
   }
 
   #push({ event, line, unknownMembers }: ReadEvent): void {

@@ -325,7 +325,7 @@ export class Simulation {
       this.#run.engine.end();
       await this.#answers.settled();
     }
-    this.#totals.add(this.#tallies.next(this.#run.engine.counters()));
+    this.#totals.add(this.#tallies.next(this.#run.counters()));
   }
 
   async #report(): Promise<SimulationReport> {
@@ -414,6 +414,7 @@ export class Simulation {
       events: this.#run.counts.events,
       eventsProcessed: this.#run.counts.processed,
       outputs: this.#run.counts.outputs,
+      alerts: [...this.#run.alerts],
       problems: this.#results.problems.save(),
       undelivered: this.#results.deliveries.save(),
     };
@@ -422,6 +423,7 @@ export class Simulation {
   #resume({ totals, engine }: OpenCheckpoint): void {
     this.#elapsedBefore = totals.elapsedMs;
     this.#run.counts = { events: totals.events, processed: totals.eventsProcessed, outputs: totals.outputs };
+    for (const [stream, alerts] of totals.alerts ?? []) if (this.#run.alerts.has(stream)) this.#run.alerts.set(stream, alerts);
     this.#run.engine.restore(engine);
     this.#view.note(`resumed behind ${counted(totals.events, 'event')} and ${counted(totals.outputs, 'output')}`);
   }

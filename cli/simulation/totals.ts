@@ -10,6 +10,8 @@ export interface SavedTotals {
   readonly events: number;
   readonly eventsProcessed: number;
   readonly outputs: number;
+  /** Of the streams whose results are not their alerts. Absent in those of an earlier version. */
+  readonly alerts?: readonly (readonly [string, number])[];
   readonly problems: SavedProblems;
   readonly undelivered: readonly (readonly [string, number])[];
 }

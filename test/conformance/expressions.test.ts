@@ -117,6 +117,18 @@ describe('kinds', () => {
     ['minus of a string', '-x', 'x: "a"'],
     ['upper of a number', 'upper(x)', 'x: 1'],
     ['sort of mixed kinds', 'sort(x)', 'x: [1, "a"]'],
+    ['a failing side of a comparison whose other side is always null', 'x.a >= 1 / 0', 'x: 1'],
+    ['the other way round', '[1][5] == x - 1', 'x: "a"'],
+    ['within what null does not change', 'x.a < 1 / 0 or true', 'x: 1'],
+    ['not of a constant that is no bool', 'not coalesce("a", 1)'],
+    ['and of such a constant', 'coalesce("a", 1) and true'],
+    ['or of such a constant', 'false or coalesce("a", 1)'],
+    ['an if of such a constant', 'if {a: 1, b: "x"}.a then 1 else 2'],
+  ]);
+  equations([
+    ['a side that and does not reach', 'false and coalesce("a", 1)', false],
+    ['a side that or does not reach', 'true or coalesce("a", 1)', true],
+    ['null is false in a constant too', 'not get({}, "a") and (null or true)', true],
   ]);
 });
 

@@ -5,6 +5,7 @@ import type { Value } from '../../shared/events/value.ts';
 import { field, index, range, slice } from '../../shared/language/functions/arithmetic.ts';
 import type { CallContext, FunctionValue } from '../../shared/language/functions/descriptor.ts';
 import { aggregates, functions } from '../../shared/language/functions/index.ts';
+import { holds, truth } from '../../shared/language/functions/truth.ts';
 import {
   type CallExpression,
   type ClosureAggregateExpression,
@@ -16,7 +17,7 @@ import {
   type TemplateExpression,
   visitPlanExpression,
 } from '../../shared/language/plan/plan.ts';
-import { binaryOperations, holds, truth, unaryOperations } from '../../worker/engine/evaluate/operations.ts';
+import { binaryOperations, unaryOperations } from '../../worker/engine/evaluate/operations.ts';
 import { attributeOf, capturesOf, fieldOf } from '../../worker/engine/evaluate/row-reading.ts';
 import { Activation, type StepBudget } from '../../worker/engine/evaluate/step-budget.ts';
 import type { Evaluate, Row, Scope } from '../../worker/engine/operators/row.ts';

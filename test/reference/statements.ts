@@ -1,7 +1,7 @@
 import type { Value } from '../../shared/events/value.ts';
+import { holds } from '../../shared/language/functions/truth.ts';
 import type { PlanExpression, PlanStatement } from '../../shared/language/plan/plan.ts';
 import { itemsOf, rangeItems } from '../../worker/engine/evaluate/loop-items.ts';
-import { holds } from '../../worker/engine/evaluate/operations.ts';
 import type { Activation } from '../../worker/engine/evaluate/step-budget.ts';
 import type { Evaluate, Scope } from '../../worker/engine/operators/row.ts';
 

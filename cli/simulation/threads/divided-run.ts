@@ -89,7 +89,7 @@ export class DividedRun {
   /** To the end of the file. Gives the number of threads whose results were used, this one included. */
   async run(): Promise<number> {
     const { own, threads, totals } = this.#parts;
-    totals.add(own.tallies.next(own.run.engine.counters()));
+    totals.add(own.tallies.next(own.run.counters()));
     try {
       this.#helpers = Array.from({ length: threads }, (_, number) => this.#start(number + 1));
       while (this.#parts.awaitsThreads && this.#helpers.some(({ isReady, isLost }) => !isReady && !isLost)) await this.#awaitNews();
@@ -204,7 +204,7 @@ export class DividedRun {
     const { own, results, totals } = this.#parts;
     const begun = performance.now();
     const { run, lines, tallies } = own;
-    tallies.next(run.engine.counters());
+    tallies.next(run.counters());
     run.sink = results;
     run.counts = { events: 0, processed: 0, outputs: 0 };
     const { lines: before, time } = this.#frontier;
@@ -218,7 +218,7 @@ export class DividedRun {
     } finally {
       this.#add(run.counts);
     }
-    totals.add(tallies.next(run.engine.counters()));
+    totals.add(tallies.next(run.counters()));
     this.#noteOwn(from, to, begun);
     await this.#moveTo({ number: to, lines: lines.position?.lines ?? before, time: lines.position?.time ?? time });
   }
@@ -226,7 +226,7 @@ export class DividedRun {
   async #recordNext(): Promise<void> {
     const { own, runner, breathe } = this.#parts;
     const number = this.#next++;
-    own.tallies.next(own.run.engine.counters());
+    own.tallies.next(own.run.counters());
     const begun = performance.now();
     const steps = runner.record(this.#piece(number));
     for (;;) {

@@ -67,7 +67,7 @@ export class PieceRunner {
     }
     const end = lines.position;
     invariant(end !== undefined, 'a file that is read in pieces is not known by its format');
-    const tally = tallies.next(run.engine.counters());
+    const tally = tallies.next(run.counters());
     return { number, lines: end.lines - LINES_BEFORE, startTime, endTime: end.time, counts: run.counts, tally, ...this.#recorder.take() };
   }
 

@@ -31,6 +31,10 @@ stream Hourly = Login
     .window(3s)
     .aggregate(n: count(), top: max(tries))
     .emit(n: n, top: top)
+
+stream Told = Login
+    .emit(user: user, tries: tries)
+    .where(tries > 8)
 `;
 const plan = checkProgram(folder.write('rules.vpl', program)).plan;
 

@@ -65,6 +65,25 @@ describe('cep simulate', () => {
     `);
   });
 
+  it('counts the alerts of a stream, not its results', async () => {
+    folder.write(
+      'behind.vpl',
+      `event Login: user: str, tries: int
+fn twice(user: str):
+    emit Login(user: user, tries: 1)
+    emit Login(user: user, tries: 2)
+stream Filtered = Login.emit(user, tries).where(tries > 99)
+stream Again = Login.emit(user).window(2).aggregate(n: count()).emit(n)
+stream Forked = Login.fork(all: .emit(user), none: .select(user), more: .where(tries > 3).emit(tries))
+stream Processed = Login.process(twice(user)).where(tries > 1)
+stream Plain = Login.where(tries > 3).emit(user)
+`,
+    );
+    const { stdout } = await simulate(['-p', './behind.vpl', '-e', './events.evt', '--json', '-q']);
+    const { alerts_by_stream: alerts } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect(alerts).toEqual({ Filtered: 2, Again: 3, Forked: 3, Processed: 4, Plain: 1 });
+  });
+
   it('prints output events and summary as lines of JSON', async () => {
     const { exitCode, stdout, stderr } = await simulate([...files, '--json']);
     expect([exitCode, stderr]).toEqual([0, '']);

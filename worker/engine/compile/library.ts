@@ -3,9 +3,10 @@ import { toText } from '../../../shared/events/text.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import * as arithmetic from '../../../shared/language/functions/arithmetic.ts';
 import type { AggregateDescriptor, FunctionDescriptor, FunctionValue } from '../../../shared/language/functions/descriptor.ts';
+import { holds, truth } from '../../../shared/language/functions/truth.ts';
 import type { AttributeName } from '../../../shared/language/plan/plan.ts';
 import { itemsOf, rangeItems } from '../evaluate/loop-items.ts';
-import { binaryOperations, holds, truth } from '../evaluate/operations.ts';
+import { binaryOperations } from '../evaluate/operations.ts';
 import { attributeOf, boundRow, capturesOf, fieldOf } from '../evaluate/row-reading.ts';
 import type { Binding, Evaluate, Row, Scope } from '../operators/row.ts';
 

@@ -1,6 +1,6 @@
+import { holds } from '../../../shared/language/functions/truth.ts';
 import type { PlanExpression } from '../../../shared/language/plan/plan.ts';
 import type { Evaluate, Scope } from '../operators/row.ts';
-import { holds } from './operations.ts';
 
 /** A condition made ready to run. @throws EvaluationError when it runs and gives neither a bool nor null */
 export function prepareCondition(

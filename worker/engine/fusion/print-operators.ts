@@ -35,7 +35,7 @@ const signs: Partial<Record<Operator, string>> = { '==': '===', '!=': '!==', '<'
 export function printComparison(operator: Operator, left: Typed, right: Typed, { body }: TypedContext): Typed | undefined {
   if (!comparisons.has(operator)) return undefined;
   const canFail = left.canFail || right.canFail;
-  if (left.isNull || right.isNull) return { ...NULL_TYPED, as: 'boolean', canFail };
+  if ((left.isNull || right.isNull) && !canFail) return { ...NULL_TYPED, as: 'boolean' };
   const sign = signs[operator];
   if (sign === undefined || !isNative(operator, left, right) || isHalfEvaluated(left, right))
     return called(operator, left, right, 'boolean');

@@ -106,7 +106,7 @@ export class Lane {
 
   #record(): LaneRecord {
     const { number, count } = this.#options;
-    const tally = this.#tallies.next(this.run.engine.counters());
+    const tally = this.#tallies.next(this.run.counters());
     const isTooLarge = this.#recorder.size > RECORD_BYTES_MAX;
     this.#hasDropped ||= tally.streams.some(({ runsDropped }) => runsDropped.some(([reason]) => reason === 'max_runs'));
     const isSound = !isTooLarge && !this.#hasDropped && !this.#recorder.isUnplaced && this.share.isOrdered;

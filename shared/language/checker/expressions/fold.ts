@@ -4,6 +4,7 @@ import { toText } from '../../../events/text.ts';
 import { isArray, isMap, type Value } from '../../../events/value.ts';
 import * as operations from '../../functions/arithmetic.ts';
 import type { FunctionDescriptor } from '../../functions/descriptor.ts';
+import { truth } from '../../functions/truth.ts';
 import type {
   BinaryExpression,
   ConstantExpression,
@@ -45,7 +46,7 @@ const BINARY_OPERATIONS: Readonly<Record<BinaryExpression['operator'], (left: Va
 const UNARY_OPERATIONS: Readonly<Record<UnaryExpression['operator'], (operand: Value) => Value>> = {
   '-': operations.negate,
   '~': operations.bitNot,
-  not: (operand) => operand !== true,
+  not: (operand) => !truth(operand, 'not'),
 };
 
 function not(found: Value): Value {
@@ -211,7 +212,7 @@ function withConstants(parts: readonly PlanExpression[], evaluate: (values: read
 
 function logical(operator: LogicalExpression['operator'], left: Value, right: Value): Value {
   if (operator === '??') return left ?? right;
-  return operator === 'and' ? left === true && right === true : left === true || right === true;
+  return operator === 'and' ? truth(left, 'and') && truth(right, 'and') : truth(left, 'or') || truth(right, 'or');
 }
 
 function sliceEvaluation(object: PlanExpression, from: PlanExpression | null, to: PlanExpression | null): (() => Value) | undefined {

@@ -1,6 +1,7 @@
 import type { Binary, Conditional, Expression, Index, IsNull, MapLiteral, Range, Slice, TemplateLiteral, Unary } from '../../ast/nodes.ts';
 import { casesOf, chainOf, nestedOperandsMax, operandsOf } from '../../ast/operator-chain.ts';
 import { durationIn } from '../../diagnostics/foreign-words.ts';
+import { isCondition } from '../../functions/truth.ts';
 import type { PlanExpression } from '../../plan/plan.ts';
 import { ANY, arrayOf, BOOL, INT, isNumeric, mapOf, NULL, printType, STR, type Type } from '../../plan/types.ts';
 import { unwrapped } from '../walk.ts';
@@ -118,7 +119,8 @@ function lowerOneCase(node: Conditional, place: Place): PlanExpression {
   const then = place.lower(node.then);
   const otherwise = place.lower(node.otherwise);
   const type = joinTypes(then.type, otherwise.type);
-  if (condition.kind === 'constant' && condition !== UNRESOLVED) return condition.value === true ? then : otherwise;
+  const isKnown = condition.kind === 'constant' && condition !== UNRESOLVED && isCondition(condition.value);
+  if (isKnown) return condition.value === true ? then : otherwise;
   return { kind: 'if', condition, then, otherwise, type };
 }
 
