@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { CepError, compile, type Input, type Output, ProgramError, type StartedProgram } from '../../../worker/engine/index.ts';
+import {
+  CepError,
+  compile,
+  fieldsToObject,
+  type Input,
+  type Output,
+  ProgramError,
+  type StartedProgram,
+} from '../../../worker/engine/index.ts';
 
 const BREACH = `event LoginFailed:
     user: str
@@ -127,6 +135,16 @@ describe('a compiled program', () => {
     const engine = compile(BREACH).start();
     engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1000 });
     expect(engine.explain('Breach').pattern?.furthest?.stepsTaken).toBe(1);
+  });
+
+  it('gives no event that a run holds the time of another one', () => {
+    const engine = compile(BREACH).start();
+    for (const timestamp of [1000, 2000]) engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp });
+    const held = engine.explain('Breach').pattern?.furthest?.held;
+    expect(held?.map(({ name, event }) => [name, event.time])).toEqual([
+      ['first', 1000],
+      ['more', null],
+    ]);
   });
 
   it('refuses an event that does not fit, and changes nothing', () => {

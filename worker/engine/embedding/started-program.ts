@@ -14,6 +14,7 @@ import type {
   RestoreReport,
 } from '../engine.ts';
 import type { Explanation } from '../trace/explanation.ts';
+import { withTimesKept } from '../trace/times-kept.ts';
 import { fieldsToObject, type JsonFields } from './json-value.ts';
 import { type Input, inputProblem, readFields, requireTime } from './read-input.ts';
 
@@ -161,11 +162,14 @@ export class StartedProgram {
     return report;
   }
 
-  /** Why a stream gave what it gave, or nothing. `key`: its partition key as text. @throws CepError when there is no such stream */
+  /**
+   * Why a stream gave what it gave, or nothing: what it holds, and with the option `explain` what kept events back. `key`: its
+   * partition key as text. @throws CepError when there is no such stream
+   */
   explain(stream: string, key?: string): Explanation {
     const explaining = createEngine(this.#plan, { output: () => undefined, score: () => undefined }, { explain: true });
     explaining.restore(this.#engine.snapshot());
-    return explaining.explain(stream, key);
+    return withTimesKept(explaining.explain(stream, key), this.#engine.explain(stream, key));
   }
 
   counters(): EngineCounters {
