@@ -147,6 +147,17 @@ describe('a compiled program', () => {
     ]);
   });
 
+  it('says what kept events back when it is told to remember them', () => {
+    const program = compile('stream Big = Trade.where(price > 100).emit(price: price)');
+    const [engine, unwatched] = [program.start({ explain: true }), program.start()];
+    for (const one of [engine, unwatched]) one.push({ type: 'Trade', fields: { price: 90 }, timestamp: 1000 });
+    const [attempt] = engine.explain('Big').attempts;
+    expect(attempt?.decisions.map(({ operator, verdict }) => [operator, verdict])).toEqual([['where(price > 100)', 'BLOCK']]);
+    expect(fieldsToObject(attempt?.event.fields ?? new Map())).toEqual({ price: 90 });
+    expect(unwatched.explain('Big').attempts).toEqual([]);
+    expect(engine.snapshot()).toEqual(unwatched.snapshot());
+  });
+
   it('refuses an event that does not fit, and changes nothing', () => {
     const engine = compile('event A:\n    v: int\nstream S = A.emit(v: v)').start();
     expect(engine.push({ type: 'A', fields: { v: 'x' } })).toEqual({
