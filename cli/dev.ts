@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { CepCommand } from './command.ts';
@@ -28,9 +29,7 @@ export class DevCommand extends CepCommand {
   rate = Option.String('--rate', '100', { description: 'Made-up events per second (100)' });
 
   override async run(): Promise<number> {
-    if (statSync(this.folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new CepError('file_not_found', `folder '${this.folder}' not found`, { hint: 'cep init FOLDER begins one' });
-    }
+    requireFolder(this.folder);
     const settings = {
       folder: this.folder,
       port: this.port === undefined ? undefined : wholeNumberIn('--port', this.port, [0, 65_535]),
@@ -43,4 +42,11 @@ export class DevCommand extends CepCommand {
       return 0;
     });
   }
+}
+
+function requireFolder(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new CepError('file_not_found', `folder '${path}' not found`, { hint: 'cep init FOLDER begins one' });
+  if (!found.isDirectory())
+    throw new CepError('io_error', `'${path}' is a file, expected the folder of the rules`, { hint: `cep dev ${dirname(path)}` });
 }

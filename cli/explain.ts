@@ -93,6 +93,7 @@ export class ExplainCommand extends ResultCommand {
   /** What of the input had no effect stands behind the explanation when one of them gave nothing. */
   #show(explanations: readonly Explanation[], run: ExplainedRun, notes: readonly string[]): void {
     const { stdout, env } = this.context;
+    if (explanations.length === 0) this.note('the program has no streams');
     this.print(explanations.map((explanation) => explanationText(explanation, colorsFor(stdout, env))).join('\n'));
     const lines = [...notes, ...run.problems.summary()];
     const silent = explanations.filter(({ eventsOut }) => eventsOut === 0);

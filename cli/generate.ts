@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
 import { writeEvt, writeJsonl } from '../shared/events/writer.ts';
+import { fileReason } from '../shared/files/file-reason.ts';
 import { BufferedOutput } from './buffered-output.ts';
 import { CepCommand } from './command.ts';
 import { formatByName } from './event-files/event-source.ts';
@@ -69,7 +70,7 @@ export class GenerateCommand extends CepCommand {
       await Promise.race([writeInto(file, action).then(() => new Promise<void>((done) => file.end(done))), failed]);
     } catch (cause) {
       if (!(cause instanceof Error) || !('code' in cause)) throw cause;
-      throw new CepError('io_error', `'${this.output}' cannot be written: ${cause.message}`, { cause });
+      throw new CepError('io_error', `'${this.output}' cannot be written: ${fileReason(cause)}`, { cause });
     }
   }
 }

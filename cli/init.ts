@@ -2,6 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
+import { fileReason } from '../shared/files/file-reason.ts';
 import { makeFolder } from '../shared/files/make-folder.ts';
 import { CepCommand } from './command.ts';
 
@@ -74,8 +75,7 @@ export class InitCommand extends CepCommand {
       for (const [name, text] of files) await writeFile(join(folder, name), text, { flag: 'wx' });
     } catch (error) {
       if (error instanceof CepError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CepError('io_error', `cannot write into ${folder}: ${reason}`, { cause: error });
+      throw new CepError('io_error', `cannot write into ${folder}: ${fileReason(error)}`, { cause: error });
     }
     for (const name of names) this.print(`wrote ${join(folder, name)}\n`);
     this.print(`Next: cep dev ${folder}\n`);

@@ -22,6 +22,16 @@ stream Hop = Login as first -> Login where user == first.user and country != fir
     .emit(user: first.user)
 `;
 
+const guessing = `event LoginFailed:
+    user: str
+event LoginOk:
+    user: str
+
+stream Guessed = LoginFailed as first -> LoginFailed{3,} as more where user == first.user -> LoginOk where user == first.user
+    .within(10m)
+    .emit(user: first.user, failures: count(more) + 1)
+`;
+
 const login = (user: string, country: string, timestamp: number): object => ({
   event_type: 'Login',
   timestamp,
@@ -116,6 +126,17 @@ describe('GET /api/v1/pipelines/{id}/explain', () => {
     expect(told).toEqual(asked);
     expect(JSON.stringify(asked[0])).toContain('user (\\"ANN\\") == f.user (\\"ann\\")');
     expect(JSON.stringify(asked[1])).toContain('amount (8) > 100');
+  });
+
+  it('gives where nobody watches no event that a run holds the time of another one', async () => {
+    const pipeline = await service.deploy(guessing);
+    const fields = { user: 'ann' };
+    for (const timestamp of [1_000, 2_000]) await service.post(`${pipeline}/events`, { event_type: 'LoginFailed', timestamp, fields });
+    const { held } = (await service.get(`${pipeline}/explain?stream=Guessed`)).body.pattern.furthest;
+    expect(held.map(({ name, event }: { name: string; event: { time: number | null } }) => [name, event.time])).toEqual([
+      ['first', 1_000],
+      ['more', null],
+    ]);
   });
 
   it('says where nobody watches that it remembers no reasons, and how to have them', async () => {

@@ -6,7 +6,7 @@ export { CepError } from '../../shared/errors/error.ts';
 export type { Duration, Timestamp, Value } from '../../shared/events/value.ts';
 export type { TextOptions } from '../../shared/language/check-text.ts';
 export type { DiagnosticJson } from '../../shared/language/diagnostics/render.ts';
-export type { JsonFields, JsonValue } from './embedding/json-value.ts';
+export { fieldsToObject, type JsonFields, type JsonValue } from './embedding/json-value.ts';
 export { compile, type Program, ProgramError } from './embedding/program.ts';
 export type { Input } from './embedding/read-input.ts';
 export type { Output, ProgramSnapshot, PushResult, StartedProgram, StartOptions } from './embedding/started-program.ts';

@@ -591,4 +591,13 @@ stream Vip = Known.where(k == "x").emit(k)
       'error: --key is of one stream: expected --stream\n  hint: its streams: Large, Small\n',
     );
   });
+
+  it('says of a program without streams that it has none', async () => {
+    folder.write('none.vpl', 'event Pay:\n    v: int\n');
+    expect(await folder.cep(['explain', '-p', './none.vpl', '-e', './events.evt'])).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: 'the program has no streams\n',
+    });
+  });
 });

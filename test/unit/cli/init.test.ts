@@ -21,4 +21,8 @@ it('writes over nothing, and says what is in its way', async () => {
   expect(work.read('rules.vpl')).toBe('# mine\n');
   work.write('file', '');
   expect((await work.cep(['init', './file/deep'])).exitCode).toBe(2);
+  expect(await work.cep(['init', './file'])).toMatchObject({
+    exitCode: 2,
+    stderr: 'error: cannot write into file: a file of this name is in the way\n',
+  });
 });

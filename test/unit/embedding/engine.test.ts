@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { CepError, compile, type Input, type Output, ProgramError, type StartedProgram } from '../../../worker/engine/index.ts';
+import {
+  CepError,
+  compile,
+  fieldsToObject,
+  type Input,
+  type Output,
+  ProgramError,
+  type StartedProgram,
+} from '../../../worker/engine/index.ts';
 
 const BREACH = `event LoginFailed:
     user: str
@@ -127,6 +135,27 @@ describe('a compiled program', () => {
     const engine = compile(BREACH).start();
     engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp: 1000 });
     expect(engine.explain('Breach').pattern?.furthest?.stepsTaken).toBe(1);
+  });
+
+  it('gives no event that a run holds the time of another one', () => {
+    const engine = compile(BREACH).start();
+    for (const timestamp of [1000, 2000]) engine.push({ type: 'LoginFailed', fields: { user: 'ann' }, timestamp });
+    const held = engine.explain('Breach').pattern?.furthest?.held;
+    expect(held?.map(({ name, event }) => [name, event.time])).toEqual([
+      ['first', 1000],
+      ['more', null],
+    ]);
+  });
+
+  it('says what kept events back when it is told to remember them', () => {
+    const program = compile('stream Big = Trade.where(price > 100).emit(price: price)');
+    const [engine, unwatched] = [program.start({ explain: true }), program.start()];
+    for (const one of [engine, unwatched]) one.push({ type: 'Trade', fields: { price: 90 }, timestamp: 1000 });
+    const [attempt] = engine.explain('Big').attempts;
+    expect(attempt?.decisions.map(({ operator, verdict }) => [operator, verdict])).toEqual([['where(price > 100)', 'BLOCK']]);
+    expect(fieldsToObject(attempt?.event.fields ?? new Map())).toEqual({ price: 90 });
+    expect(unwatched.explain('Big').attempts).toEqual([]);
+    expect(engine.snapshot()).toEqual(unwatched.snapshot());
   });
 
   it('refuses an event that does not fit, and changes nothing', () => {

@@ -14,6 +14,7 @@ import type {
   RestoreReport,
 } from '../engine.ts';
 import type { Explanation } from '../trace/explanation.ts';
+import { withTimesKept } from '../trace/times-kept.ts';
 import { fieldsToObject, type JsonFields } from './json-value.ts';
 import { type Input, inputProblem, readFields, requireTime } from './read-input.ts';
 
@@ -32,6 +33,8 @@ export interface StartOptions {
   readonly score?: NonNullable<EngineHost['score']>;
   /** An event that lacks a declared field is invalid. @default false */
   readonly strictEvents?: boolean;
+  /** What came last is remembered, so that `explain` can say what kept it back; events take longer then. @default false */
+  readonly explain?: boolean;
 }
 
 /** An alert. */
@@ -71,7 +74,8 @@ export class StartedProgram {
   constructor(plan: Plan, options: StartOptions) {
     this.#plan = plan;
     this.#options = options;
-    this.#engine = createEngine(plan, this.#host(), { strictEvents: options.strictEvents ?? false });
+    const { strictEvents = false, explain = false } = options;
+    this.#engine = createEngine(plan, this.#host(), { strictEvents, explain });
   }
 
   #host(): EngineHost {
@@ -161,11 +165,15 @@ export class StartedProgram {
     return report;
   }
 
-  /** Why a stream gave what it gave, or nothing. `key`: its partition key as text. @throws CepError when there is no such stream */
+  /**
+   * Why a stream gave what it gave, or nothing: what it holds, and with the option `explain` what kept events back. `key`: its
+   * partition key as text. @throws CepError when there is no such stream
+   */
   explain(stream: string, key?: string): Explanation {
+    if (this.#options.explain === true) return this.#engine.explain(stream, key);
     const explaining = createEngine(this.#plan, { output: () => undefined, score: () => undefined }, { explain: true });
     explaining.restore(this.#engine.snapshot());
-    return explaining.explain(stream, key);
+    return withTimesKept(explaining.explain(stream, key), this.#engine.explain(stream, key));
   }
 
   counters(): EngineCounters {

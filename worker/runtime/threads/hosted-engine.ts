@@ -10,6 +10,7 @@ import { createEngine } from '../../engine/create-engine.ts';
 import type { Engine, EngineHost, EngineSnapshot, LookupRequest, RestoreReport, Resume, StreamCounters } from '../../engine/engine.ts';
 import { isCountedByName, NamedCounts } from '../../engine/streams/named-counts.ts';
 import { readTypesOf, unreadTypes } from '../../engine/streams/unread-types.ts';
+import { withTimesKept } from '../../engine/trace/times-kept.ts';
 import { Answers } from '../answers.ts';
 import { loadModels, type Models } from '../inference/onnx.ts';
 import { modelsOutside, planOf, summaryOf } from '../programs/check-program.ts';
@@ -297,8 +298,9 @@ export class HostedEngine {
    */
   explain(stream: string, key: string | null): string {
     const { isWatched } = this.hosted;
-    const asked = isWatched ? this.#engine : this.#second();
-    return explanationJson(asked.explain(stream, key ?? undefined), this.#inputNotes(), isWatched);
+    const own = this.#engine.explain(stream, key ?? undefined);
+    const told = isWatched ? own : withTimesKept(this.#second().explain(stream, key ?? undefined), own);
+    return explanationJson(told, this.#inputNotes(), isWatched);
   }
 
   /** Brings the state to the end of time in an engine that nobody hears: all that is open completes. @throws when it cannot work with it */

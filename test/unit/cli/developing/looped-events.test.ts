@@ -43,5 +43,10 @@ it('tells of members that mean nothing', async () => {
 
 it('wants a folder with programs', async () => {
   expect(await work.cep(['dev', './missing'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('cep init FOLDER') });
+  work.write('one.vpl', '');
+  expect(await work.cep(['dev', './one.vpl'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/one\.vpl' is a file, expected the folder of the rules\n {2}hint: cep dev /),
+  });
   expect(await work.cep(['dev', './missing', '--rate', 'x'])).toMatchObject({ exitCode: 2 });
 });
