@@ -189,7 +189,7 @@ interface Found {
   readonly disk: DiskImage;
   /** With what the witness adds. */
   readonly made: DiskImage;
-  readonly witness: Witness;
+  readonly witness: FoundWitness;
   readonly written: WrittenState | undefined;
   readonly snapshot: Snapshot;
   readonly log: ReadLog;
@@ -207,6 +207,8 @@ function decide({ disk, made, witness, written, snapshot, log, problems, chunkBy
   const through = !isWhole && keepsPromise ? Math.max(witness.last.index, snapshot.manifest.index) : end.index;
   const recovering = isForgetful ? later(witness.recovering, keepsPromise ? undefined : witness.last) : undefined;
   if (!isWhole) problems.push(lossText(end, witness, keepsPromise));
+  // What only this witness has goes to the database before another one takes its place.
+  const isAhead = recovering !== undefined && made !== disk;
   const points = log.points.filter(({ index }) => index <= through);
   const vote = newerVote(written, witness);
   const lastTerm = points.at(-1)?.term ?? snapshot.manifest.term;
@@ -225,7 +227,10 @@ function decide({ disk, made, witness, written, snapshot, log, problems, chunkBy
     },
     state: snapshot.bytes,
     storage: new LogStorage(stored, chunkBytes),
-    repair: repairSteps(disk, made, stored, snapshot.isLost),
+    repair: [
+      ...(isAhead ? [{ operations: witness.batch, witness: undefined }] : []),
+      ...repairSteps(isAhead ? made : disk, made, stored, snapshot.isLost),
+    ],
     problems,
   };
 }
@@ -263,7 +268,7 @@ function lossText(end: LogPoint, { last }: Witness, keepsPromise: boolean): stri
 /**
  * Leaves on disk exactly what was believed, and a witness that says so. After a loss the witness comes first: a database that was made to
  * agree with itself before the loss is written down would look whole after another crash. Otherwise it comes last, since the witness of
- * before may hold what the database does not have yet.
+ * before may hold what the database does not have yet; `decide` sees to that after a loss.
  */
 function repairSteps({ records, identity }: DiskImage, made: DiskImage, stored: StoredLog, isLost: boolean): Step[] {
   const { seq, hardState, recovering, snapshot, manifest, points } = stored;

@@ -299,6 +299,23 @@ describe('the log on disk', () => {
     }
   });
 
+  it('has what only the witness has while it is recovering, too, wherever a power cut breaks off the repair', () => {
+    const recovering = { index: 6, term: 2 };
+    const whole = new Disk();
+    whole.do(whole.write(1, [1, 1, 1, 2, 2], { recovering }));
+    const { operations, witness } = whole.write(6, [2], { recovering });
+    whole.disk.writeWitness(new WriteAhead(slotBytes).seal(witness as Witness, operations) as Uint8Array);
+    const { repair } = whole.open(whole.disk.image());
+    for (let done = 0; done <= repair.length; done++) {
+      const disk = new Disk();
+      disk.do(disk.write(1, [1, 1, 1, 2, 2], { recovering }));
+      disk.disk.writeWitness(new WriteAhead(slotBytes).seal(witness as Witness, operations) as Uint8Array);
+      for (const step of repair.slice(0, done)) disk.do(step);
+      const opened = disk.open();
+      expect([entryCount(opened), opened.recovered.recovering], `${done} steps`).toEqual([6, recovering]);
+    }
+  });
+
   it('never takes what a power cut left of a witness for the newest one, when another tears the one written over it', () => {
     const disk = filled();
     const steps = [7, 8, 9].map((index) => disk.write(index, [2]));
