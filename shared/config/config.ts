@@ -94,11 +94,14 @@ const meanings: ReadonlyMap<string, string> = new Map(
     .flatMap(({ name, environment }) => [environment, `CEP_${name.replace('.', '_').toUpperCase()}`].map((one) => [one, environment])),
 );
 
+/** Letters by which a name is almost that of a setting. The beginning is the same in all: with more, short names for something else are near one. */
+const SLIPS_MAX = 2;
+
 /** Whoever sets a key, a certificate or a limit by a name that is almost right would have none, and not know it. */
 function mistaken(environment: NonNullable<ConfigSources['environment']>): string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     if (!name.startsWith('CEP_') || !value || read.has(name)) return [];
-    const meant = meanings.get(meanings.has(name) ? name : (nearestName(name, meanings.keys()) ?? ''));
+    const meant = meanings.get(meanings.has(name) ? name : (nearestName(name, meanings.keys(), SLIPS_MAX) ?? ''));
     return meant === undefined ? [] : [`${name} is no setting, and has no effect: did you mean ${meant}?`];
   });
 }

@@ -1,10 +1,14 @@
 import { type FileHandle, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CepError } from '../errors/error.ts';
 import { replaceFile } from './durable-files.ts';
 import { fileReason, isMissing } from './file-reason.ts';
 
 /** What a file system says of a disk that takes no more: then a file is not to be cut to be written anew. */
 const TAKES_NO_MORE: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'];
+
+/** Of a folder: what is made in it has its group. */
+const SET_GROUP = 0o2000;
 
 /**
  * The text of a UTF-8 file; a byte order mark is left out.
@@ -40,8 +44,10 @@ export async function replaceText(path: string, text: string): Promise<void> {
     if (!isMissing(error)) throw error;
   });
   if (found === undefined) return await writeNew(path, text);
-  // Another file in its place would have another owner, and not the other names of this one.
-  const isOurs = found.isFile() && found.nlink === 1 && found.uid === process.getuid?.();
+  // Another file in its place would have another owner or group, and not the other names of this one.
+  const isOurs = found.isFile() && found.nlink === 1 && found.uid === process.getuid?.() && (await hasGroupOfNew(path, found.gid));
+  // Who may not write a file may still be let to put another one in its place.
+  if (isOurs) await (await open(path, 'r+')).close();
   try {
     if (isOurs) return await replaceFile(await realpath(path), text, found.mode);
   } catch (error) {
@@ -49,6 +55,13 @@ export async function replaceText(path: string, text: string): Promise<void> {
     // Who may write a file need not be let to make another one beside it.
   }
   await writeFile(path, text);
+}
+
+/** A file that is made beside it has its group: that of this process, or of a folder that hands its own on. */
+async function hasGroupOfNew(path: string, group: number): Promise<boolean> {
+  const { mode, gid } = await stat(dirname(await realpath(path)));
+  const handsOn = process.platform !== 'linux' || (mode & SET_GROUP) !== 0;
+  return group === (handsOn ? gid : process.getegid?.());
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

@@ -112,9 +112,10 @@ function tcpTo(to: TcpNetConnectOpts & { readonly host: string }): Socket {
   return isIP(to.host) === 0 ? socket : Object.assign(socket, { _host: to.host });
 }
 
-/** A server of many names shows the certificate of the one that it is asked for; Node itself says none. An address is no name (RFC 6066, 3). */
+/** A server of many names shows the certificate of the one that it is asked for; Node itself says none. An address is no name, and a name has no dot at its end (RFC 6066, 3). */
 function saidTo(host: string): Pick<ConnectionOptions, 'servername'> {
-  return isIP(host) === 0 ? { servername: host } : {};
+  const name = host.replace(/\.$/, '');
+  return isIP(name) === 0 ? { servername: name } : {};
 }
 
 function withoutBrackets(host: string): string {

@@ -2,11 +2,11 @@
  * The candidate that a mistyped name most likely stands for, or undefined when none is close.
  *
  * Close means a Damerau-Levenshtein distance (insert, delete, replace, swap of neighbours; letter case ignored) of at most a
- * third of the name's length, at least 1 and at most 3; a name of one letter only matches the other case. Of equally close
+ * third of the name's length, at least 1 and at most `most`; a name of one letter only matches the other case. Of equally close
  * candidates the first given wins. Never returns the name itself.
  */
-export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  let bound = name.length < 2 ? 0 : Math.min(3, Math.max(1, Math.floor(name.length / 3)));
+export function nearestName(name: string, candidates: Iterable<string>, most = 3): string | undefined {
+  let bound = name.length < 2 ? 0 : Math.min(most, Math.max(1, Math.floor(name.length / 3)));
   const wanted = name.toLowerCase();
   const letters = lettersOf(name);
   let nearest: string | undefined;

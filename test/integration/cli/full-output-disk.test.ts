@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -41,4 +41,28 @@ it('a file keeps its mode, and its other names', async () => {
   expect(readFileSync(other, 'utf8')).toBe('stream A = D\n');
   await writeTextFile('/dev/null', 'anything', 'program file');
   expect(readdirSync(folder).sort()).toEqual(['other.vpl', 'rules.vpl']);
+});
+
+it.skipIf(process.getuid?.() !== 0)('a file keeps its group', async () => {
+  const path = join(folder, 'rules.vpl');
+  writeFileSync(path, 'stream A = B\n', { mode: 0o640 });
+  chownSync(path, 0, 12_345);
+  await writeTextFile(path, 'stream A = C\n', 'program file');
+  expect([readFileSync(path, 'utf8'), statSync(path).gid]).toEqual(['stream A = C\n', 12_345]);
+});
+
+it('a file that may only be read stays as it is', async ({ skip }) => {
+  const path = join(folder, 'rules.vpl');
+  writeFileSync(path, 'stream A = B\n', { mode: 0o440 });
+  chmodSync(folder, 0o777);
+  const { uid } = statSync(path);
+  const program = `
+    const { writeTextFile } = await import(${JSON.stringify(new URL('../../../shared/files/text-file.ts', import.meta.url).href)});
+    if (process.getuid() === 0) process.setuid(65534);
+    await writeTextFile(${JSON.stringify(path)}, 'stream A = C\\n', 'program file').catch(({ code }) => console.log(code));`;
+  if (uid === 0) chownSync(path, 65_534, 0);
+  const { stdout, status } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], { encoding: 'utf8' });
+  if (status !== 0) return skip('no other user can be taken here');
+  expect(stdout).toBe('io_error\n');
+  expect(readFileSync(path, 'utf8')).toBe('stream A = B\n');
 });

@@ -147,6 +147,11 @@ describe('a variable of the environment that is none', () => {
     const environment = {
       CEP_SERVER_API_KEY: '',
       CEP_NATS_PORT: '4222',
+      // Kubernetes says this of services `cep` and `cep-worker`.
+      CEP_SERVICE_PORT: '80',
+      CEP_WORKER_PORT: 'tcp://10.0.0.1:80',
+      CEP_DATA_DIR: '/srv/cep',
+      CEP_SERVER_URL: 'http://cep:9000',
       CEP_CONFIG: 'a',
       CEP_NEW_MASTER_KEY: 'b',
       CEPHALOPOD: 'c',

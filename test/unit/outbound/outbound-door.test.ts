@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
@@ -35,6 +35,14 @@ class Listener {
   close(): void {
     this.#server.close();
   }
+}
+
+/** All names are those of this machine. */
+class DoorToHere extends OutboundDoor {
+  override readonly lookup: LookupFunction = (_name, { all }, done) => {
+    if (all) done(null, [{ address: '127.0.0.1', family: 4 }]);
+    else done(null, '127.0.0.1', 4);
+  };
 }
 
 /** Of one for `localhost`. */
@@ -183,7 +191,9 @@ describe('a door for everything', () => {
 
   it.each([
     ['localhost', 'localhost'],
+    ['localhost.', 'localhost'],
     ['127.0.0.1', false],
+    ['127.0.0.1.', false],
   ])('says over TLS that it asks for %s, where that is a name', async (host, said) => {
     const [cert, key] = ['cert', 'key'].map((part) => readFileSync(new URL(`first-${part}.pem`, certificates))) as [Buffer, Buffer];
     const asked: unknown[] = [];
@@ -192,7 +202,7 @@ describe('a door for everything', () => {
       socket.on('error', () => undefined).destroy();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const everywhere = new OutboundDoor(NetworkPolicy.everywhere);
+    const everywhere = new DoorToHere(NetworkPolicy.everywhere);
     const socket = everywhere.connect({ host, port: (server.address() as AddressInfo).port, tls: { ca: cert } });
     await new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
     expect(asked).toEqual([said]);

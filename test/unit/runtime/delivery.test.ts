@@ -874,6 +874,24 @@ describe('the sinks of a pipeline', () => {
     await sinks.close();
   });
 
+  it('send all, though of what was to be taken away only some could be', async () => {
+    letters = new MemoryDeadLetters(1_000);
+    const sinks = newSinks();
+    sinks.configure([settingsOf('Out', 'console', [])], ['Out']);
+    for (let id = 0; id < 250; id++) await letters.add({ ...letterTo('Out'), id: String(id) });
+    const remove = letters.remove.bind(letters);
+    letters.remove = async (pipelineId) => {
+      letters.remove = remove;
+      // The first file of two.
+      await remove(pipelineId, ({ id }) => Number(id) < 60);
+      throw new CepError('storage_unavailable', 'the dead letters cannot be changed: no space is left on the device');
+    };
+    expect(await sinks.replay()).toEqual({ replayed: 250, failed: 0 });
+    expect(lines).toHaveLength(250);
+    expect(await listed(letters)).toEqual([]);
+    await sinks.close();
+  });
+
   it('leave dead letters as they are whose replay ends with the pipeline', async () => {
     statuses = [400, 400];
     const sinks = newSinks();

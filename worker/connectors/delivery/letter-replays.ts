@@ -117,8 +117,20 @@ class Replay {
       await this.#removeTaken();
       return size;
     } catch {
-      return 0;
+      await this.#forgetGone().catch(() => undefined);
+      return size - this.#taken.size;
     }
+  }
+
+  /** Of several files the first may have been written, and not the next. */
+  async #forgetGone(): Promise<void> {
+    const { deadLetters, pipelineId } = this.#options;
+    const there = new Set<string>();
+    await deadLetters.update(pipelineId, (letter) => {
+      there.add(keyOf(letter));
+      return undefined;
+    });
+    for (const key of this.#taken) if (!there.has(key)) this.#taken.delete(key);
   }
 
   async #removeTaken(): Promise<void> {
