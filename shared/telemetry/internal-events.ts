@@ -144,10 +144,7 @@ export const internalEvents = {
     'warn',
     'Checkpoints of pipelines are on fewer than a majority of the members after a change of the group',
   ),
-  CheckpointDamaged: event<{ file: string; reason: string }>(
-    'error',
-    'Damaged checkpoint of a pipeline; the other members are asked for it',
-  ),
+  CheckpointDamaged: event<{ file: string; reason: string }>('error', 'Damaged checkpoint of a pipeline: this copy is not used'),
   CheckpointsNotRemoved: event<{ error: string }>('warn', 'Old checkpoints of pipelines not removed; they take room until the next time'),
   PlacementDeployed: event<{ placement: string; worker: string; epoch: number }>('info', 'Pipeline deployed'),
   PlacementReplaced: event<{ placement: string; worker: string }>('info', 'Pipeline given to another worker', (metrics) =>

@@ -29,7 +29,7 @@ export interface WriteQueueOptions {
 /** Of a witness that is acknowledged before the database has its batch, with its copy: for each write it is made anew. */
 const aheadBytesMax = 16_384;
 /** After so long at most the database gets what the witness has. */
-const aheadMs = 5;
+const saveMs = 5;
 
 /**
  * Does steps one after another. What comes while a batch is written goes together into the next, so that one sync serves many.
@@ -95,7 +95,8 @@ export class WriteQueue {
     // A write to the database that was on its way meanwhile may have failed.
     if (this.#hasFailed) return;
     this.#saveSoon();
-    this.#options.durable(performance.now() - since);
+    // Steps that write nothing wait for nothing.
+    if (witness !== undefined || operations.length > 0) this.#options.durable(performance.now() - since);
     for (const { done } of taken) done();
   }
 
@@ -119,7 +120,7 @@ export class WriteQueue {
 
   #saveSoon(): void {
     if (this.#hasFailed || this.#saving !== undefined || this.#ahead.operations.length === 0) return;
-    this.#saveTimer ??= setTimeout(() => void this.#save(), aheadMs);
+    this.#saveTimer ??= setTimeout(() => void this.#save(), saveMs);
   }
 
   /** Gives the database what only the witness has. Meanwhile the next witness may be written. */

@@ -262,7 +262,8 @@ function batchIn(bytes: Buffer, unknown: Map<string, number>): ReadEvents {
 /** That the answer has room for one more. @throws CepError `validation_error`: nothing of the batch is taken then */
 function requireTellable(problems: readonly InjectionProblem[]): void {
   if (problems.length < limits.batchErrorsMax) return;
-  throw new CepError('validation_error', `more than ${limits.batchErrorsMax} entries of the batch are no events, so none of it was taken`);
+  const found = `more than ${limits.batchErrorsMax} entries of the batch are no events, so none of it was taken`;
+  throw new CepError('validation_error', found, { hint: 'send a few of them alone: the answer says of each what is wrong with it' });
 }
 
 /** @throws CepError `invalid_json` */

@@ -43,6 +43,7 @@ it('a file keeps its mode, and its other names', async () => {
   expect(readdirSync(folder).sort()).toEqual(['other.vpl', 'rules.vpl']);
 });
 
+// Who is not root may give a file no other group.
 it.skipIf(process.getuid?.() !== 0)('a file keeps its group', async () => {
   const path = join(folder, 'rules.vpl');
   writeFileSync(path, 'stream A = B\n', { mode: 0o640 });

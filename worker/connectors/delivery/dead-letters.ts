@@ -1,3 +1,4 @@
+import { fitting } from '../../../shared/collections/fitting.ts';
 import { limits } from '../../../shared/limits.ts';
 
 /** A message that no sink took, as a line of the dead-letter file has it. */
@@ -185,11 +186,6 @@ export class MemoryDeadLetters implements DeadLetters {
 }
 
 /** As many from the start as fit into a page. */
-export function withinPage<T>(letters: readonly T[], sizeOf: (letter: T) => number): readonly T[] {
-  let size = 0;
-  const end = letters.findIndex((letter, index) => {
-    size += sizeOf(letter);
-    return index > 0 && size > limits.deadLetterPageCharsMax;
-  });
-  return end < 0 ? letters : letters.slice(0, end);
+export function withinPage<T>(letters: readonly T[], charsOf: (letter: T) => number): readonly T[] {
+  return fitting(letters, charsOf, limits.deadLetterPageCharsMax);
 }

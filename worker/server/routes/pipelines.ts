@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { fitting } from '../../../shared/collections/fitting.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { limitParameter, offsetParameter, pageFacts, requiredTextParameter, textParameter } from '../../../shared/http/query.ts';
 import type { Arrival } from '../../../shared/http/route.ts';
@@ -69,7 +70,7 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
       errors: ['invalid_limit', 'invalid_offset'],
       handle: ({ caller, query }) => {
         const { pipelines: entries, total } = pipelines.list(caller.tenantId, query);
-        const shown = withinPage(entries);
+        const shown = fitting(entries, charsOf, limits.pipelinePageCharsMax);
         return { pipelines: shown.map(pipelineWire), ...pageFacts({ total, ...query, shown: shown.length }) };
       },
     }),
@@ -106,14 +107,9 @@ export function pipelineRoutes({ pipelines }: Runtime): readonly ApiRoute[] {
   ];
 }
 
-/** As many from the start as fit into an answer. */
-function withinPage(entries: readonly Pipeline[]): readonly Pipeline[] {
-  let chars = 0;
-  const end = entries.findIndex(({ source, files, labels }, index) => {
-    chars += source.length + textOf(files) + textOf(labels);
-    return index > 0 && chars > limits.pipelinePageCharsMax;
-  });
-  return end < 0 ? entries : entries.slice(0, end);
+/** Of its texts, which have most of what is shown of it. */
+function charsOf({ source, files, labels }: Pipeline): number {
+  return source.length + textOf(files) + textOf(labels);
 }
 
 function textOf(texts: Readonly<Record<string, string>>): number {
