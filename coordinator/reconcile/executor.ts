@@ -12,7 +12,7 @@ import type { Backoff, BackoffTimes } from './backoff.ts';
 import { placementRequest } from './desired-placement.ts';
 import type { Observations } from './observations.ts';
 import type { Preparations } from './preparations.ts';
-import { agreedStateFormat, FIRST_STATE_FORMAT, isToldOfCreation, isToldOfFormer, knowsLeaving, mayKnowLeaving } from './state-format.ts';
+import { agreedStateFormat, isToldOfCreation, isToldOfFormer, knowsLeaving, mayKnowLeaving } from './state-format.ts';
 
 export interface ExecutorOptions {
   readonly group: Pick<GroupMember, 'state' | 'propose'>;
@@ -152,7 +152,7 @@ export class Executor {
   #lastFormat(worker: Worker): number | undefined {
     const { group, observations } = this.#options;
     const isTold = observations.of(worker)?.heartbeat.state_format !== undefined;
-    return isTold ? (agreedStateFormat(group.state, observations) ?? FIRST_STATE_FORMAT) : undefined;
+    return isTold ? agreedStateFormat(group.state, observations) : undefined;
   }
 
   async #close({ worker, placement, migrationId }: Action & { readonly kind: 'close' }): Promise<void> {
@@ -221,7 +221,7 @@ export class Executor {
 
   /** Whether nothing is to be done for it any more. Where the whole group goes its worker forgets it at once. */
   async #hasLeft(worker: Worker, placement: Placement): Promise<boolean> {
-    const { client, observations } = this.#options;
+    const { group, client, observations } = this.#options;
     const { id: placementId, epoch } = placement;
     const at = { address: worker.address, placementId };
     const isAble = knowsLeaving(observations, worker);
@@ -230,6 +230,8 @@ export class Executor {
       observations.gone(worker, placementId);
       return true;
     }
+    // Whoever goes on with it after all has to read its last checkpoint.
+    if (agreedStateFormat(group.state, observations) === undefined) return false;
     const held = await client.close(at, epoch, { stateFormat: this.#lastFormat(worker), ...(isAble && { flushMs: LEAVE_FLUSH_MS }) });
     observations.told(worker, placementId, held);
     return held.epoch === epoch && held.status === 'closed';

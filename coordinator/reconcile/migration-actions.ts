@@ -34,6 +34,8 @@ function beforeMove(view: View, { migration, placement, worker }: Moving): reado
   // What has stopped already does not wait for the target to be ready.
   if (prepared === undefined && !isHeardClosed) return preparing(view, { migration, placement, worker }, { target, observed });
   if (prepared?.problem !== undefined) return [end(migration, 'failed', `worker '${target.id}' cannot run it: ${prepared.problem}`)];
+  // It runs on until every worker was heard, or counts as lost: whoever may go on from the last checkpoint has to read it.
+  if (!view.isFormatKnown()) return [];
   if (!view.isDue(`close ${placement.id}`)) return [end(migration, 'failed', `worker '${worker.id}' could not close it`)];
   return [{ key, kind: 'close', worker, placement, migrationId: migration.id }];
 }

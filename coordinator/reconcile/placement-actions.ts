@@ -78,8 +78,10 @@ function heldActions(pass: Pass, placement: Placement, worker: Worker): readonly
   if (observed?.epoch === placement.epoch && observed.status === 'fenced') return [release(placement)];
   if (observed?.epoch !== placement.epoch) {
     // Before its first heartbeat to this leader it is not known what a worker has; what was only just assigned it does not have yet. Nor is it
-    // known whether it can begin with a program of before.
-    const isUnknown = held === undefined && (placement.status !== 'assigned' || placement.formerProgram !== undefined);
+    // known whether it can begin with a program of before, or be told when the placement came, as whoever begins from nothing is: the next
+    // one that does says the same under the same ids.
+    const isNew = placement.status === 'assigned' && view.state.manifests.has(placement.id);
+    const isUnknown = held === undefined && (!isNew || placement.formerProgram !== undefined);
     return isUnknown || !view.isDue(`put ${placement.id}`) ? [] : [put];
   }
   if (observed.status === 'closed') {

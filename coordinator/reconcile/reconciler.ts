@@ -15,6 +15,7 @@ import { LeavingSince } from './leaving-since.ts';
 import { Observations } from './observations.ts';
 import { plan } from './plan.ts';
 import { Preparations } from './preparations.ts';
+import { agreedStateFormat } from './state-format.ts';
 import { Targets } from './targets.ts';
 import { UnderWay } from './under-way.ts';
 import type { View } from './view.ts';
@@ -142,6 +143,7 @@ export class Reconciler {
       isDue: (what) => this.#backoff.isDue(what),
       prepared: (migration) => this.#preparations.of(migration),
       isClosed: (migration) => this.#preparations.isClosed(migration),
+      isFormatKnown: () => agreedStateFormat(state, this.observations) !== undefined,
       leavingMs: (placement) => this.#leavingSince.ms(placement),
       revisionOf: (placement) => this.#revisions.of(state, placement),
     };

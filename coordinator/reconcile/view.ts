@@ -31,6 +31,8 @@ export interface View {
   readonly prepared: (migration: Migration) => Prepared | undefined;
   /** Whether the source of a migration was closed for it. What was only heard may be of an earlier close, which is over. */
   readonly isClosed: (migration: Migration) => boolean;
+  /** Whether it is known which states all workers read: a last checkpoint is to be one of these. */
+  readonly isFormatKnown: () => boolean;
   /** How long it is known here that a placement is to leave, ms. */
   readonly leavingMs: (placement: Placement) => number;
   /** Of what the worker of a placement is to have. */

@@ -110,6 +110,25 @@ describe('a migration', () => {
     expect(cluster.state.placements.get(id)).toMatchObject({ workerId: target, status: 'running' });
   });
 
+  it('is not waited for by a worker that a new leader never hears: that counts as lost', async () => {
+    const { cluster, id, source, target } = await migrating();
+    cluster.process('w3')?.stop();
+    cluster.coordinators.lead(1, 9);
+    const step = async (): Promise<void> => {
+      for (const worker of [source, target]) cluster.beat(cluster.process(worker) as SimulatedWorker);
+      await cluster.settle(50);
+    };
+    for (let round = 0; round < 3; round++) await step();
+    // Nobody knows yet which states the third worker reads.
+    expect([cluster.process(source)?.table.get(id).status, cluster.placement(0)?.workerId]).toEqual(['running', source]);
+    for (let round = 0; round < 6; round++) {
+      cluster.network.advance(5_000);
+      await step();
+    }
+    expect(cluster.state.placements.get(id)).toMatchObject({ workerId: target, status: 'running' });
+    expect([...cluster.problems, ...(await cluster.heal())]).toEqual([]);
+  });
+
   it('has one owner when a word to go on at the source comes after it has moved', async () => {
     const { cluster, id, source, target } = await migrating();
     const worker = cluster.process(source);

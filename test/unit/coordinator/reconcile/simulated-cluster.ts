@@ -95,7 +95,8 @@ export class SimulatedCluster {
         () => new NoCoordinator(),
       )
       .then(
-        ({ lease_ms: leaseMs, fenced }) => worker.reach(() => worker.table.acknowledged(report, { sentAt, leaseMs, fenced })),
+        ({ lease_ms: leaseMs, fenced, state_format: stateFormat }) =>
+          worker.reach(() => worker.table.acknowledged(report, { sentAt, leaseMs, fenced, stateFormat })),
         (error: unknown) => worker.reach(() => this.#heartbeatRefused(worker, error)),
       );
   }
@@ -103,7 +104,10 @@ export class SimulatedCluster {
   #heartbeatRefused(worker: SimulatedWorker, error: unknown): void {
     if (!(error instanceof CepError)) return;
     if (error.code === 'worker_not_found') worker.isRegistered = false;
-    if (error.code !== 'stale_incarnation') return;
+    if (error.code === 'stale_incarnation') this.#replaced(worker);
+  }
+
+  #replaced(worker: SimulatedWorker): void {
     worker.isReplaced = true;
     worker.table.close();
   }
@@ -114,7 +118,7 @@ export class SimulatedCluster {
     const payload = { id, address: `http://${id}`, incarnation, version: '1', cpuCores: 1, pipelinesMax: 0 };
     const made = this.coordinators.agree({ type: 'RegisterWorker', payload });
     this.network.send(() => {
-      if (made === undefined) worker.isReplaced = true;
+      if (made === undefined) this.#replaced(worker);
       else worker.isRegistered = true;
     });
   }
@@ -161,8 +165,8 @@ export class SimulatedCluster {
             return worker.incarnation;
           }),
         ),
-      close: ({ address, placementId }, epoch, { flushMs }) =>
-        ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch, { flushMs }))),
+      close: ({ address, placementId }, epoch, options) =>
+        ask(address, (worker) => worker.act((table) => table.get(placementId).close(epoch, options))),
       reopen: ({ address, placementId }, epoch) => ask(address, (worker) => worker.act((table) => table.get(placementId).reopen(epoch))),
       checkpoint: ({ address, placementId }, epoch) =>
         ask(address, (worker) => worker.act((table) => table.get(placementId).checkpoint(epoch))),
@@ -263,11 +267,13 @@ export class SimulatedCluster {
     }
   }
 
-  /** However often a batch is worked, it is by one program: what it makes has the ids of the first time. */
+  /** However often a batch is worked, it is by one program, and what it makes has the ids of the first time: all workers are of one version. */
   #noteWorked({ pipelineId, createdIndex, sequence, program }: Worked): void {
     const now = [...this.state.placements.values()].find(({ id }) => placedPipelineId(id) === pipelineId);
     // Of one that was taken out of its group it does not matter any more.
     if (now === undefined || (createdIndex ?? now.createdIndex) !== now.createdIndex) return;
+    if (createdIndex === undefined)
+      this.problems.push(`batch ${sequence} of ${pipelineId} was worked by '${program}' with ids of nobody knows when`);
     const known = this.#workedBy.get(pipelineId) ?? new Map<number, string>();
     this.#workedBy.set(pipelineId, known);
     const first = known.get(sequence) ?? program;
