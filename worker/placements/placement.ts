@@ -486,10 +486,13 @@ export class Placement {
     return Math.min(this.#stateFormat ?? FIRST_STATE_FORMAT, LATEST_STATE_FORMAT);
   }
 
-  /** `format`: of a state. While nobody has said what all workers read it is the first one, and none of an earlier version need be there. */
+  /**
+   * `format`: of a state. While nobody has said what all workers read it is the first one, and none of an earlier version need be there. What
+   * was injected before this life began was said by the one before under ids that tell when the placement came, and comes again under these.
+   */
   #creationFormat(format: number): number {
     const isEarlier = (this.#stateFormat ?? LATEST_STATE_FORMAT) < CREATION_STATE_FORMAT;
-    return isEarlier ? format : LATEST_STATE_FORMAT;
+    return isEarlier && this.#life !== undefined && this.#hasRepeated(this.#life) ? format : LATEST_STATE_FORMAT;
   }
 
   #tellRestored({ manifest }: CheckpointStore, { fetchMs, loadMs }: { readonly fetchMs: number; readonly loadMs: number }): void {
@@ -623,7 +626,7 @@ export class Placement {
   /**
    * Ends with everything in a committed checkpoint, so that another worker goes on with nothing missing and nothing twice.
    * @throws CepError `stale_epoch`; `pipeline_not_running`, also when its pipeline has failed before it was done, and it with that;
-   * `storage_unavailable` when it could not be committed: then it goes on running
+   * `storage_unavailable` when it could not be committed, or cannot be read by every worker yet: then it goes on running
    */
   close(epoch: number, { stateFormat = this.#stateFormat, flushMs }: CloseOptions = {}): Promise<HeldPlacement> {
     this.#requireEpoch(epoch);
@@ -639,6 +642,7 @@ export class Placement {
         if (this.#running(epoch) !== life) throw notSaved();
       }
       if (stateFormat !== undefined) this.#stateFormat = Math.min(this.#stateFormat ?? stateFormat, stateFormat);
+      if (!life.creation.isReadIn(this.#stateFormat ?? LATEST_STATE_FORMAT) && !this.#hasRepeated(life)) throw notRepeated();
       this.#isClosing = true;
       const isClosed = await this.#finish(life, epoch, flushMs).finally(() => {
         this.#isClosing = false;
@@ -801,6 +805,16 @@ function stale(id: string, found: number, held: number): CepError {
 /** What says nothing of its format may be of any. */
 function isReadIn(checkpoint: PipelineCheckpoint | undefined, format: number): boolean {
   return checkpoint === undefined || (checkpoint.stateFormat ?? LATEST_STATE_FORMAT) <= format;
+}
+
+function notRepeated(): CepError {
+  return new CepError(
+    'storage_unavailable',
+    'what the placement was given before its last checkpoint has not all come again: it goes on until then',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
 }
 
 function notSaved(): CepError {

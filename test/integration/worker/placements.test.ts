@@ -275,6 +275,31 @@ describe('the format of a state', () => {
     expect(new Set(idsOf('y')).size).toBe(1);
   });
 
+  it('that is an earlier one changes no ids before what was said since the checkpoint was said again', async () => {
+    const [stub, hook] = [await coordinator(), await sink()];
+    stub.stateFormat = CREATION_STATE_FORMAT;
+    const [one, two] = [await worker(stub), await worker(stub, { workerId: 'w2' })];
+    const program = `connector Hook = http (url: "${hook.url}")\nstream All = A .emit(key: key) .to(Hook)\n`;
+    await place(stub, one, id, placing(program, { created_index: 70 }));
+    await isRunning(one);
+    await one.inject(id, { epoch: 1, first: 1, events: [event('A', 'x', 1)] });
+    const { checkpoint } = (await one.post(id, 'checkpoint', { epoch: 1 })).body;
+    await one.inject(id, { epoch: 1, first: 2, events: [event('A', 'y', 2)] });
+    await until(() => hook.delivered.length === 2);
+    stub.stateFormat = CREATION_STATE_FORMAT - 1;
+    await place(stub, two, id, placing(program, { epoch: 2, checkpoint, ingress_sequence: 2 }));
+    await isRunning(two);
+    const close = { epoch: 2, state_format: CREATION_STATE_FORMAT - 1 };
+    expect(await two.post(id, 'close', close)).toMatchObject({ status: 503, body: { code: 'storage_unavailable' } });
+    expect((await two.post(id, 'checkpoint', { epoch: 2 })).status).toBe(200);
+    await two.inject(id, { epoch: 2, first: 2, events: [event('A', 'y', 2)] });
+    await until(() => hook.delivered.length >= 3);
+    const said = hook.delivered.filter(({ data }) => data['key'] === 'y').map((alert) => alert.id);
+    expect([said.length, new Set(said).size]).toEqual([2, 1]);
+    expect((await two.post(id, 'close', close)).body.status).toBe('closed');
+    expect(newest(stub)).not.toContain('createdIndex');
+  });
+
   it('of the last checkpoint is what the coordinator says who knows the next worker, and what it holds goes on there', async () => {
     const stub = await coordinator();
     stub.stateFormat = LATEST_STATE_FORMAT;
