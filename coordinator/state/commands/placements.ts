@@ -43,9 +43,10 @@ export const placementCommands = {
       if (!mayBecome('placement', placement.status, status)) {
         return refused('transition_refused', `placement '${id}' is ${placement.status}, and that does not become ${status}`);
       }
-      const { error: _error, ...rest } = placement;
+      const told = status === 'degraded' ? state : withoutFormerProgram(state, id);
+      const { error: _error, ...rest } = told.placements.get(id) ?? placement;
       const next = { ...rest, status, ...(error === undefined ? {} : { error }) };
-      return kept(status === 'degraded' ? state : withoutFormerProgram(state, id), next, 'PlacementReported', { id, status });
+      return kept(told, next, 'PlacementReported', { id, status });
     },
   ),
 };

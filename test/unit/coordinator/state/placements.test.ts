@@ -328,7 +328,10 @@ describe('the program of before of a placement', () => {
     for (const command of [update(''), report(raised, 'running'), report(raised, 'failed')]) {
       const { state, results } = run([command], raised);
       expect([results, former(state), state.groups.get(groupId)?.formerPrograms]).toEqual([['done'], undefined, undefined]);
+      expect(placement(state)).not.toHaveProperty('formerProgram');
     }
+    const ran = run([report(raised, 'running')], raised).state;
+    expect(former(run([update('v2')], ran).state)).toBe('v1');
     const failed = run([report(raised, 'failed')], raised).state;
     expect(former(run([update('v2')], failed).state)).toBeUndefined();
   });
