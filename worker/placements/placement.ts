@@ -22,6 +22,7 @@ import type { PlacedPipeline, PlacementHost, WarmProgram } from '../runtime/plac
 import { Receipts } from '../runtime/placed/receipts.ts';
 import { ReplayHold } from '../runtime/placed/replay-hold.ts';
 import type { RuntimeReport } from '../runtime/service.ts';
+import { AwaitedSaves } from './awaited-saves.ts';
 import { BatchIntake } from './batch-intake.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
 import type { Preparations } from './preparations.ts';
@@ -45,10 +46,6 @@ const BEHIND_PAUSE_MS = 100;
 /** What refuses a program may need somebody to mend something: it is tried again then, twice as late each time. */
 const REFUSED_PAUSE_MS = 5_000;
 const REFUSED_PAUSE_MS_MAX = 300_000;
-/** Between checkpoints that something waits for; longer where they take long, so that they take a bounded share of the time. */
-const SAFE_PAUSE_MS = 250;
-const SAFE_PAUSE_SAVES = 4;
-const SAFE_PAUSE_FAILED_MS = 1_000;
 /** How often it is looked whether receivers have what was made, while that is waited for. */
 const RECEIVED_LOOK_MS = 50;
 
@@ -127,13 +124,9 @@ export class Placement {
   #end = new AbortController();
   #opened: () => void = () => undefined;
   #tickFrom = Number.POSITIVE_INFINITY;
-  /** A checkpoint that is about to be made; whoever joins it is in it. */
-  #nextSave: Promise<boolean> | undefined;
+  readonly #saves: AwaitedSaves;
   /** The format in which the last checkpoint is about to be made again. */
   #rewriting: number | undefined;
-  /** Between the last one of those and the next. */
-  #savePauseMs = SAFE_PAUSE_MS;
-  #savedAt = Number.NEGATIVE_INFINITY;
   /** In which states are saved from now on; undefined while no coordinator has said it. */
   #stateFormat: number | undefined;
   /** Changes of which only one may be under way. */
@@ -146,6 +139,8 @@ export class Placement {
     this.#request = request;
     this.#program = new ProgramInPlace(request);
     this.#world = world;
+    const { now, wait } = world;
+    this.#saves = new AwaitedSaves({ now, wait, save: async () => (await this.#life?.pipeline.saveNow()) ?? false });
     this.#begin();
   }
 
@@ -435,7 +430,7 @@ export class Placement {
       ...{ post: this.#world.post, wait: this.#world.wait, now: this.#world.now },
       saved: (checkpoint?.placed?.routed ?? []) as SavedOutbox,
       onChange: () => pipeline?.outputsChanged(),
-      saveUntil: (isSaved) => this.#saveUntil(() => isSaved() || !this.#isAtWork, end),
+      saveUntil: (isSaved) => this.#saves.until(() => isSaved() || !this.#isAtWork, end),
     });
     outbox.setRoutes(this.#request.routes);
     pipeline = await host.place({
@@ -461,7 +456,7 @@ export class Placement {
         speaks: () => {
           const wasHeld = hold.isHeld;
           hold.speaks();
-          if (hold.isHeld && !wasHeld) void this.#saveUntil(() => !hold.isHeld, end);
+          if (hold.isHeld && !wasHeld) void this.#saves.until(() => !hold.isHeld, end);
         },
         taken: (mark, isTold) => this.#taken(mark, isTold, store, end),
         safe: () => this.#safe(end),
@@ -563,25 +558,14 @@ export class Placement {
 
   /** Resolves when what was taken by now is in a checkpoint that counts. */
   async #safe(end: AbortSignal): Promise<void> {
-    for (let isSaved = false; !isSaved; ) {
-      if (end.aborted) throw new CepError('pipeline_not_running', 'the pipeline has stopped');
-      this.#nextSave ??= this.#saveSoon(end);
-      isSaved = await this.#nextSave;
-    }
+    do if (end.aborted) throw new CepError('pipeline_not_running', 'the pipeline has stopped');
+    while (!(await this.#saves.next(end)));
   }
 
   /** Checkpoints of it can be made. */
   get #isAtWork(): boolean {
     const { status } = this;
     return status === 'running' || status === 'degraded';
-  }
-
-  /** Saves, again and again if need be, until that is so or the life is over. */
-  async #saveUntil(isSafe: () => boolean, end: AbortSignal): Promise<void> {
-    do {
-      this.#nextSave ??= this.#saveSoon(end);
-      await this.#nextSave;
-    } while (!end.aborted && !isSafe());
   }
 
   /**
@@ -597,21 +581,11 @@ export class Placement {
     if (isRead()) return;
     this.#rewriting = format;
     const isOver = (): boolean => this.#status !== 'running' || this.#stateFormat !== told;
-    void this.#saveUntil(() => isOver() || isRead(), end).then(() => {
-      this.#rewriting = undefined;
-    });
-  }
-
-  async #saveSoon(end: AbortSignal): Promise<boolean> {
-    await this.#world.wait(Math.max(0, this.#savedAt + this.#savePauseMs - this.#world.now()), end);
-    this.#nextSave = undefined;
-    if (end.aborted || this.#life === undefined) return false;
-    const began = this.#world.now();
-    const isSaved = await this.#life.pipeline.saveNow();
-    this.#savedAt = this.#world.now();
-    const pauseMs = isSaved ? SAFE_PAUSE_SAVES * (this.#savedAt - began) : SAFE_PAUSE_FAILED_MS;
-    this.#savePauseMs = Math.max(SAFE_PAUSE_MS, pauseMs);
-    return isSaved;
+    void this.#saves
+      .until(() => isOver() || isRead(), end)
+      .then(() => {
+        this.#rewriting = undefined;
+      });
   }
 
   /** @throws CepError `stale_epoch`, `pipeline_not_running`, `storage_unavailable` */
