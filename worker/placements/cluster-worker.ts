@@ -95,6 +95,11 @@ export class ClusterWorker {
     return this.#membership.leaseRemainingMs;
   }
 
+  /** A coordinator holds a connection to this process: one that has just begun to lead knows nothing of what is here, and waits for that. */
+  noteWatch(): void {
+    this.#membership.hurry();
+  }
+
   start(): void {
     this.#options.host.prepare();
     this.#membership.start();

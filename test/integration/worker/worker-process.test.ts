@@ -116,6 +116,16 @@ describe('a worker process', () => {
     expect(hook.delivered).toEqual([]);
   }, 90_000);
 
+  it('tells what it has as soon as a coordinator watches it, which may have begun to lead only now', async () => {
+    const { stub } = await world();
+    stub.heartbeatIntervalSecs = 600;
+    const worker = await Worker.start(stub);
+    await until(() => stub.heartbeats.length === 1);
+    const watch = await fetch(`${worker.url}/api/v1/worker/watch`, { headers: { 'x-api-key': clusterKey } });
+    await until(() => stub.heartbeats.length === 2);
+    await watch.body?.cancel();
+  }, 90_000);
+
   it('serves its own API while its coordinator is away, and ends with 0 when it is told to', async () => {
     const { stub } = await world();
     const worker = await Worker.start(stub);

@@ -206,7 +206,7 @@ function resultPieces({ sequence, isRepeat, result = forgotten }: BatchResult, h
 }
 
 /** A connection that ends with the process: whoever holds it hears at once of its death. */
-function watchRoute({ identity }: ClusterWorker, ending: AbortSignal): ApiRoute {
+function watchRoute(worker: ClusterWorker, ending: AbortSignal): ApiRoute {
   return apiRoute({
     method: 'GET',
     path: '/api/v1/worker/watch',
@@ -221,8 +221,10 @@ function watchRoute({ identity }: ClusterWorker, ending: AbortSignal): ApiRoute 
       if (request.method === 'HEAD') return new Answer(200, '', headers);
       reply.hijack();
       reply.raw.writeHead(200, headers);
-      reply.raw.write(`${JSON.stringify({ worker_id: identity.workerId, incarnation: identity.incarnation })}\n`);
+      const { workerId, incarnation } = worker.identity;
+      reply.raw.write(`${JSON.stringify({ worker_id: workerId, incarnation })}\n`);
       beat(reply.raw, ending);
+      worker.noteWatch();
       return undefined;
     },
   });
