@@ -17,6 +17,9 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
         'committed once they are there. Where reading goes on they count before those of the group if they are ahead. Where the group is ahead it ' +
         'counts, also after the restore of an older checkpoint: what came in between is not read again. In a group that several pipelines share ' +
         'at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
+        'Messages that a topic has deleted before they were read are a dead letter, which says from which offset on. A topic that was deleted ' +
+        'and made anew is read from its beginning (brokers before 2.8 do not tell it from the one before, and what stands before the last ' +
+        'offset is passed over), and so are partitions that a topic gets. ' +
         'Reads messages without compression and with gzip. Time waits for the partitions that hold messages when reading begins, and for those ' +
         'that have brought some, each until it is idle. What is written first to a topic that was empty, or after all partitions were idle, ' +
         'moves time by itself: older messages that others bring behind it are late by that, unless `out_of_order` covers it.',
