@@ -118,8 +118,9 @@ stream Large = Payment.from(Ledger, topic: "payments")
         'With JetStream exactly once, where there is a state directory and the consumer is not shared: without `durable` the place in the ' +
         'stream stands in the log and in checkpoints; with it each message is acknowledged once it is in the log, and what is given again is ' +
         'recognized. A consumer that several pipelines share: at least once. A subject of core NATS at most once: what is published while ' +
-        'nobody listens is gone. What a server loses itself is lost. To a consumer that several share, ' +
-        'what is given again comes behind newer messages.',
+        'nobody listens is gone. What a server loses itself is lost. What a stream has deleted before it was read is a dead letter, where all ' +
+        'of its subjects are read; of some of them it is not known. To a consumer that several share, what is given again comes behind newer ' +
+        'messages.',
       sink:
         'With JetStream at least once: delivered is what the stream has kept. What is sent again has the same `id`, also as `Nats-Msg-Id`, by ' +
         'which the stream drops it within its duplicate window. To core NATS at most once: delivered is what the server has read.',
