@@ -229,7 +229,9 @@ stream Large = Payment.from(Plant, topic: "payments/+")
         'entry is acknowledged once it is in the log. What a member of a group has left, and not said for a minute that it works on it, ' +
         'another takes over, behind newer entries (Redis 6.2 or later, and a user who may `XAUTOCLAIM` and `XCLAIM`): a group that several ' +
         'pipelines share gives at least once, as one of them may have been away for so long with an acknowledgement that had got lost. An ' +
-        'entry of a group that was deleted or trimmed before it was read is a dead letter that names it. A channel at most once: what is ' +
+        'entry of a group that was deleted or trimmed after it was given to a member, and before it was read, is a dead letter that names it; ' +
+        'one says how many were before they were given to anybody, or read without a group, as far as the server tells (Redis 7.0 or later, and ' +
+        'a user who may `XINFO`; of a group where all that is left is unread when reading begins). A channel at most once: what is ' +
         'published while nobody listens is gone. What a server loses itself is lost.',
       sink: 'A stream at least once: what is added again has the same `id`. A channel at most once: it reaches whoever listens at that moment.',
       enrich:
