@@ -1,5 +1,5 @@
 import type { TypeCastField } from 'mysql2';
-import type { Pool, QueryOptions } from 'mysql2/promise';
+import type { Pool, PoolConnection } from 'mysql2/promise';
 import { untilLeft } from '../in-time.ts';
 import { exactJson, exactNumber } from '../lookups/exact-json.ts';
 import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow, sqlState } from './database.ts';
@@ -26,7 +26,11 @@ export class MysqlDatabase implements Database {
     const pool = await this.#opening;
     const placed = withQuestionMarks(text, values);
     const asked = { sql: placed.text, values: [...placed.values] as NonNullable<unknown>[] };
-    const answer = signal === undefined ? pool.query({ ...asked, timeout: ANSWER_MS_MAX }) : lookedUp(pool, asked, signal);
+    const answer = ofConnection(pool, (connection) =>
+      signal === undefined
+        ? connection.query({ ...asked, timeout: ANSWER_MS_MAX })
+        : untilLeft(connection.query(asked), signal, ANSWER_MS_MAX),
+    );
     const [rows] = await answer.catch((cause: unknown) => {
       throw text.includes(REFUSAL) && (cause as { readonly errno?: unknown }).errno === TWO_ROWS ? new OtherRow(cause) : cause;
     });
@@ -70,10 +74,11 @@ export class MysqlDatabase implements Database {
   }
 }
 
-async function lookedUp(pool: Pool, asked: QueryOptions, signal: AbortSignal): ReturnType<Pool['query']> {
+/** One that has not answered in time is not used again: the pool would wait for its answer, for as long as the network does, and has a few. */
+async function ofConnection<T>(pool: Pool, ask: (connection: PoolConnection) => Promise<T>): Promise<T> {
   const connection = await pool.getConnection();
   try {
-    const answer = await untilLeft(connection.query(asked), signal, ANSWER_MS_MAX);
+    const answer = await ask(connection);
     connection.release();
     return answer;
   } catch (cause) {

@@ -5,7 +5,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
 import { type Broker, hasBroker, RunningBroker } from './containers.ts';
+import { Link } from './link.ts';
 import { ProgramRun } from './program-run.ts';
+import { delivered, sinkTo } from './tried-sink.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
 
@@ -204,6 +206,23 @@ stream Each = Reading.from(In)
         ['database_error', 2],
       ]);
       expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
+    it('takes another connection for one that has fallen silent, with one alone', async () => {
+      const link = await Link.to(broker.port);
+      const { sinks, send } = sinkTo(server.scheme, [
+        ['url', `${server.scheme}://${server.user}:top-secret@127.0.0.1:${link.port}/${server.database}`],
+        ['table', 'alerts'],
+        ['pool_size', 1],
+      ]);
+      send(1_001);
+      await sinks.idle(60_000);
+      link.forget();
+      send(1_002);
+      await sinks.idle(60_000);
+      expect(delivered(sinks)).toBe(2);
+      await sinks.close();
+      await link.close();
     });
 
     it('overwrites no row of another event that has the same value in another unique column', async () => {
