@@ -31,7 +31,7 @@ const database = (name: string, scheme: string, summary: string): ConnectorDescr
       'Effectively once: a row with the id of the event, which replaces the one that is there, so `id` must be the primary key. The columns are ' +
       'found by name: `id`, `event_type`, `timestamp`, one for each field, and `data` for all fields as JSON. A field that has the name of ' +
       'another of these stands in `data` alone (W054). In a column of times a text that says its zone is an instant, any other is for the ' +
-      'database to read. Delivered is what the database has committed; what it refuses, as values that another unique index has for another ' +
+      'database to read (MySQL and MariaDB in sessions that are in UTC). Delivered is what the database has committed; what it refuses, as values that another unique index has for another ' +
       'id, is a dead letter.',
     enrich:
       'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up. As many run at a time as there are connections (`pool_size`); `timeout` of `.enrich` counts the wait for one too, and has no bound.',

@@ -1,4 +1,4 @@
-import type { TypeCastField } from 'mysql2';
+import type { Connection, TypeCastField } from 'mysql2';
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { untilLeft } from '../in-time.ts';
 import { exactJson, exactNumber } from '../lookups/exact-json.ts';
@@ -99,7 +99,7 @@ class OtherRow extends Error {
 
 async function openPool({ door, host, port, tls, database, user, password, poolSize }: DatabaseAddress): Promise<Pool> {
   const { createPool } = (await import('mysql2/promise')).default;
-  return createPool({
+  const pool = createPool({
     host,
     port,
     database,
@@ -120,6 +120,9 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true, verifyIdentity: true } as Record<string, unknown> }),
     stream: () => door.connect({ host, port }),
   });
+  // The server reads and gives instants (TIMESTAMP) in the zone of the session. One that does not take it has its own.
+  pool.on('connection', (connection) => (connection as unknown as Connection).query("set time_zone = '+00:00'", () => undefined));
+  return pool;
 }
 
 /** The driver knows values by their order alone. */

@@ -208,6 +208,44 @@ stream Each = Reading.from(In)
       expect((await run.end('SIGINT'))?.code).toBe(0);
     });
 
+    it('means the same instants whatever zone the server is in', async () => {
+      const [inTokyo, atHome, column, epoch] =
+        server.scheme === 'postgres'
+          ? [
+              "alter role postgres set timezone = 'Asia/Tokyo'",
+              'alter role postgres reset timezone',
+              'timestamptz',
+              'extract(epoch from at)::int',
+            ]
+          : ["set global time_zone = '+09:00'", 'set global time_zone = default', 'timestamp', 'unix_timestamp(at)'];
+      await query(`create table zoned (id varchar(100) primary key, n int, at ${column} null, data ${server.json})`);
+      await query(inTokyo);
+      try {
+        const { sinks, send, letters } = sinkTo(server.scheme, [
+          ['url', `${server.scheme}://${server.user}:top-secret@127.0.0.1:${broker.port}/${server.database}`],
+          ['table', 'zoned'],
+        ]);
+        send(1, { fieldsJson: '{"n":1,"at":"2026-01-01T00:00:00Z"}' });
+        await sinks.idle(60_000);
+        await sinks.close();
+        expect(await letters()).toEqual([]);
+        const run = begin(
+          () => `${url()}, query: "select at from zoned where n = $1"`,
+          'Out',
+          '.enrich(Db, key: n, fields: [at])\n    .emit(n, at)',
+        );
+        await run.startReading();
+        appendFileSync(run.path('in.jsonl'), readings(2));
+        await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(1), { timeout: 30_000, interval: 50 });
+        expect((await run.end('SIGINT'))?.code).toBe(0);
+        const kept = await query(`select ${epoch} as at from zoned`);
+        expect(kept.map(({ at }) => Number(at))).toEqual([Date.UTC(2026, 0, 1) / 1_000]);
+        expect(run.delivered('out.jsonl')[0]?.data).toEqual({ n: 1, at: Date.UTC(2026, 0, 1) });
+      } finally {
+        await query(atHome);
+      }
+    });
+
     it('takes another connection for one that has fallen silent, with one alone', async () => {
       const link = await Link.to(broker.port);
       const { sinks, send } = sinkTo(server.scheme, [
