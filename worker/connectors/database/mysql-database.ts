@@ -2,7 +2,7 @@ import type { Connection, TypeCastField } from 'mysql2';
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { untilLeft } from '../in-time.ts';
 import { exactJson, exactNumber } from '../lookups/exact-json.ts';
-import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow, sqlState } from './database.ts';
+import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow, databaseReason, sqlState } from './database.ts';
 
 const IDLE_MS_MAX = 60_000;
 /** Texts, names and comments, in which a `$1` is none; and those that are. */
@@ -11,6 +11,8 @@ const PLACE = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`|--[^\n]*
 /** In a statement, what fails where it is asked for: it has two rows where one may be. */
 const REFUSAL = '(select 1 union all select 2)';
 const TWO_ROWS = 1242;
+/** A value that is cut off, or is none of the type of its column, and a constraint: servers have general states for these (HY000, 01000). */
+const refusedRows: ReadonlySet<unknown> = new Set([1265, 1366, 3819]);
 
 /** MySQL and MariaDB, over sockets of the door. */
 export class MysqlDatabase implements Database {
@@ -32,7 +34,9 @@ export class MysqlDatabase implements Database {
         : untilLeft(connection.query(asked), signal, ANSWER_MS_MAX),
     );
     const [rows] = await answer.catch((cause: unknown) => {
-      throw text.includes(REFUSAL) && (cause as { readonly errno?: unknown }).errno === TWO_ROWS ? new OtherRow(cause) : cause;
+      const { errno } = cause as { readonly errno?: unknown };
+      if (refusedRows.has(errno)) throw new RefusedRow(cause);
+      throw text.includes(REFUSAL) && errno === TWO_ROWS ? new OtherRow(cause) : cause;
     });
     return Array.isArray(rows) ? (rows as readonly DatabaseRow[]) : [];
   }
@@ -94,6 +98,14 @@ class OtherRow extends Error {
 
   constructor(cause: unknown) {
     super('a unique index other than that of `id` has these values already, for another id', { cause });
+  }
+}
+
+class RefusedRow extends Error {
+  readonly sqlState = '22000';
+
+  constructor(cause: unknown) {
+    super(databaseReason(cause), { cause });
   }
 }
 

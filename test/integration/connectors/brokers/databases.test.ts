@@ -246,6 +246,34 @@ stream Each = Reading.from(In)
       }
     });
 
+    it('makes a dead letter at once of a row that the table refuses, by a trigger or for a value that its column does not take', async () => {
+      const setUp =
+        server.scheme === 'postgres'
+          ? [
+              "create type mode as enum ('on', 'off')",
+              'create table choosy (id varchar(100) primary key, n int, kind mode)',
+              `create function refuse() returns trigger as $$ begin if new.n = 7 then raise exception 'no sevens'; end if; return new; end $$ language plpgsql`,
+              'create trigger choosing before insert on choosy for each row execute function refuse()',
+            ]
+          : [
+              "create table choosy (id varchar(100) primary key, n int, kind enum('on', 'off'))",
+              "create trigger choosing before insert on choosy for each row if new.n = 7 then signal sqlstate '45000' set message_text = 'no sevens'; end if",
+            ];
+      for (const text of setUp) await query(text);
+      const { sinks, send, letters } = sinkTo(server.scheme, [
+        ['url', `${server.scheme}://${server.user}:top-secret@127.0.0.1:${broker.port}/${server.database}`],
+        ['table', 'choosy'],
+      ]);
+      const kinds = ['on', 'loud', 'off', 'loud', 'on', 'loud', 'on', 'on', 'loud', 'loud', 'off'];
+      for (const [n, kind] of kinds.entries()) send(n, { fieldsJson: JSON.stringify({ n, kind }) });
+      await sinks.idle(60_000);
+      await sinks.close();
+      expect((await query('select n from choosy order by n')).map(({ n }) => n)).toEqual([0, 2, 4, 6, 10]);
+      expect((await letters()).map(({ id, code, attempts }) => [Number(id), code, attempts]).sort()).toEqual(
+        [1, 3, 5, 7, 8, 9].map((n) => [n, 'database_error', 1]),
+      );
+    });
+
     it('takes another connection for one that has fallen silent, with one alone', async () => {
       const link = await Link.to(broker.port);
       const { sinks, send } = sinkTo(server.scheme, [
