@@ -109,8 +109,8 @@ stream Large = Payment.from(Incoming)
     summary: 'Event files, read and followed, or appended to',
     guarantees: {
       source:
-        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files. ' +
-        'A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning.',
+        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files, and ' +
+        'those that were compressed (`<name>.<anything>.gz`) while nobody read, where one alone begins as what was read did. A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning.',
       sink:
         'Exactly once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
         'machine fails, the last 0.1 s may be missing. Where the file was renamed, as rotation does, or removed, the next event begins ' +
