@@ -17,6 +17,9 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
         'committed once they are there. Where reading goes on they count before those of the group if they are ahead. Where the group is ahead it ' +
         'counts, also after the restore of an older checkpoint: what came in between is not read again. In a group that several pipelines share ' +
         'at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
+        'Messages that a topic has deleted before they were read are a dead letter, which says from which offset on. A topic that was deleted ' +
+        'and made anew is read from its beginning (brokers before 2.8 do not tell it from the one before, and what stands before the last ' +
+        'offset is passed over), and so are partitions that a topic gets. ' +
         'Reads messages without compression and with gzip. Time waits for the partitions that hold messages when reading begins, and for those ' +
         'that have brought some, each until it is idle. What is written first to a topic that was empty, or after all partitions were idle, ' +
         'moves time by itself: older messages that others bring behind it are late by that, unless `out_of_order` covers it.',
@@ -115,8 +118,9 @@ stream Large = Payment.from(Ledger, topic: "payments")
         'With JetStream exactly once, where there is a state directory and the consumer is not shared: without `durable` the place in the ' +
         'stream stands in the log and in checkpoints; with it each message is acknowledged once it is in the log, and what is given again is ' +
         'recognized. A consumer that several pipelines share: at least once. A subject of core NATS at most once: what is published while ' +
-        'nobody listens is gone. What a server loses itself is lost. To a consumer that several share, ' +
-        'what is given again comes behind newer messages.',
+        'nobody listens is gone. What a server loses itself is lost. What a stream has deleted before it was read is a dead letter, where all ' +
+        'of its subjects are read; of some of them it is not known. To a consumer that several share, what is given again comes behind newer ' +
+        'messages.',
       sink:
         'With JetStream at least once: delivered is what the stream has kept. What is sent again has the same `id`, also as `Nats-Msg-Id`, by ' +
         'which the stream drops it within its duplicate window. To core NATS at most once: delivered is what the server has read.',
@@ -225,7 +229,9 @@ stream Large = Payment.from(Plant, topic: "payments/+")
         'entry is acknowledged once it is in the log. What a member of a group has left, and not said for a minute that it works on it, ' +
         'another takes over, behind newer entries (Redis 6.2 or later, and a user who may `XAUTOCLAIM` and `XCLAIM`): a group that several ' +
         'pipelines share gives at least once, as one of them may have been away for so long with an acknowledgement that had got lost. An ' +
-        'entry of a group that was deleted or trimmed before it was read is a dead letter that names it. A channel at most once: what is ' +
+        'entry of a group that was deleted or trimmed after it was given to a member, and before it was read, is a dead letter that names it; ' +
+        'one says how many were before they were given to anybody, or read without a group, as far as the server tells (Redis 7.0 or later, and ' +
+        'a user who may `XINFO`; of a group where all that is left is unread when reading begins). A channel at most once: what is ' +
         'published while nobody listens is gone. What a server loses itself is lost.',
       sink: 'A stream at least once: what is added again has the same `id`. A channel at most once: it reaches whoever listens at that moment.',
       enrich:

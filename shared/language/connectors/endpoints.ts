@@ -31,7 +31,7 @@ const database = (name: string, scheme: string, summary: string): ConnectorDescr
       'Effectively once: a row with the id of the event, which replaces the one that is there, so `id` must be the primary key. The columns are ' +
       'found by name: `id`, `event_type`, `timestamp`, one for each field, and `data` for all fields as JSON. A field that has the name of ' +
       'another of these stands in `data` alone (W054). In a column of times a text that says its zone is an instant, any other is for the ' +
-      'database to read. Delivered is what the database has committed; what it refuses, as values that another unique index has for another ' +
+      'database to read (MySQL and MariaDB in sessions that are in UTC). Delivered is what the database has committed; what it refuses, as values that another unique index has for another ' +
       'id, is a dead letter.',
     enrich:
       'The first row that the query gives. None, or one that does not come in time, is a failure of the look-up. As many run at a time as there are connections (`pool_size`); `timeout` of `.enrich` counts the wait for one too, and has no bound.',
@@ -109,8 +109,8 @@ stream Large = Payment.from(Incoming)
     summary: 'Event files, read and followed, or appended to',
     guarantees: {
       source:
-        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files. ' +
-        'A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning.',
+        'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files, and ' +
+        'those that were compressed (`<name>.<anything>.gz`) while nobody read, where one alone begins as what was read did. A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning.',
       sink:
         'Exactly once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
         'machine fails, the last 0.1 s may be missing. Where the file was renamed, as rotation does, or removed, the next event begins ' +

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -127,6 +127,59 @@ describe('a followed file', () => {
     const second = read('a.jsonl', {}, first.position);
     await second.until(() => second.messages.length === 6);
     expect(numbers(second)).toEqual(upTo(8).slice(2));
+  });
+
+  const packAway = (name: string, text: string, hour: number): void => {
+    write(name, gzipSync(text));
+    utimesSync(join(folder, name), hour * 3_600, hour * 3_600);
+  };
+
+  it('finds a file that was compressed while nobody read, and those that were in its place since', async () => {
+    packAway('a.jsonl.5.gz', lines(90, 95), 1);
+    write('a.jsonl', lines(0, 3));
+    const before = read('a.jsonl');
+    await before.until(() => before.messages.length === 3);
+    await before.close();
+    rmSync(join(folder, 'a.jsonl'));
+    packAway('a.jsonl.3.gz', lines(0, 5), 2);
+    packAway('a.jsonl.2.gz', lines(5, 7), 3);
+    write('a.jsonl.1', lines(7, 9));
+    write('a.jsonl', lines(9, 11));
+    const reading = read('a.jsonl', {}, before.position);
+    await reading.until(() => reading.messages.length === 8);
+    expect(numbers(reading)).toEqual(upTo(11).slice(3));
+  });
+
+  it('goes on in the middle of a compressed file after an interruption there', async () => {
+    write('a.jsonl', line(0));
+    const before = read('a.jsonl');
+    await before.until(() => before.messages.length === 1);
+    await before.close();
+    rmSync(join(folder, 'a.jsonl'));
+    packAway('a.jsonl.1.gz', lines(0, 50_000), 2);
+    write('a.jsonl', lines(50_000, 50_002));
+    const first = read('a.jsonl', {}, before.position);
+    await first.until(() => first.messages.length > 0);
+    await first.close();
+    const taken = first.messages.length;
+    expect(taken).toBeLessThan(49_999);
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => taken + second.messages.length === 50_001);
+    expect([...numbers(first), ...numbers(second)]).toEqual(upTo(50_002).slice(1));
+  });
+
+  it('takes no compressed file for the one that it has read where others begin in the same way', async () => {
+    write('a.jsonl', lines(0, 3));
+    const before = read('a.jsonl');
+    await before.until(() => before.messages.length === 3);
+    await before.close();
+    rmSync(join(folder, 'a.jsonl'));
+    packAway('a.jsonl.2.gz', lines(0, 5), 2);
+    packAway('a.jsonl.1.gz', lines(0, 6), 3);
+    write('a.jsonl', lines(9, 11));
+    const reading = read('a.jsonl', {}, before.position);
+    await reading.until(() => reading.messages.length === 2);
+    expect(numbers(reading)).toEqual([9, 10]);
   });
 
   it('begins anew where the file was cut, and where another has got its number', async () => {

@@ -41,6 +41,48 @@ describe('offsets that were taken', () => {
   });
 });
 
+describe('a topic', () => {
+  const of = (identity: string | undefined) => ({ ...scope, identity });
+  const nothing = { committed: undefined, low: 5n, high: 50n };
+
+  it('that was made anew is read from its beginning, wherever its readers begin and however far the last one was read', () => {
+    const position = new TakenOffsets(of('one'), null).with(0, 20n);
+    for (const start of ['earliest', 'latest'] as const) {
+      expect(new TakenOffsets(of('one'), position).beginning(0, nothing, start)).toBe(20n);
+      expect(new TakenOffsets(of('other'), position).beginning(0, nothing, start)).toBe(5n);
+    }
+    expect(new TakenOffsets(of('other'), position).beginning(0, { ...nothing, committed: 7n }, 'latest')).toBe(7n);
+  });
+
+  it('of which the brokers or a position do not say which one it is, is the same as before', () => {
+    for (const [before, now] of [
+      ['one', undefined],
+      [undefined, 'one'],
+    ]) {
+      const position = new TakenOffsets(of(before), null).with(0, 20n);
+      expect(new TakenOffsets(of(now), position).beginning(0, nothing, 'latest')).toBe(20n);
+    }
+  });
+
+  it('gets partitions, which are read from their beginning, and those that it had before from where readers begin', () => {
+    const before = new TakenOffsets(scope, null);
+    before.count(2);
+    const after = new TakenOffsets(scope, before.position);
+    expect([0, 1, 2].map((partition) => after.beginning(partition, nothing, 'latest'))).toEqual([50n, 50n, 5n]);
+    after.count(3);
+    expect(after.beginning(2, nothing, 'latest')).toBe(50n);
+  });
+
+  it('that has lost what was not read yet is read from what it still has, or from its end', () => {
+    const taken = new TakenOffsets(scope, new TakenOffsets(scope, null).with(0, 3n));
+    expect(taken.goneFrom(0, nothing)).toBe(3n);
+    expect(taken.beginning(0, nothing, 'earliest')).toBe(5n);
+    expect(taken.beginning(0, nothing, 'latest')).toBe(50n);
+    expect(taken.goneFrom(0, { ...nothing, committed: 5n })).toBeUndefined();
+    expect(taken.goneFrom(1, nothing)).toBeUndefined();
+  });
+});
+
 describe('the partitions of a group', () => {
   it('each go to one member that reads the topic, to each about as many', () => {
     const members = new Map([

@@ -47,6 +47,11 @@ export class MqttBroker {
       socket.write(Buffer.concat([Buffer.of(0x30 | (isRepetition ? 8 : 0) | (qos << 1), body.length), body]));
   }
 
+  /** Once all that was given has been sent. */
+  endConnections(): void {
+    for (const socket of this.#sockets) socket.end();
+  }
+
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();

@@ -191,6 +191,19 @@ describe('a syslog source', () => {
     );
   });
 
+  it.each([
+    ['<13>one\n<13>last', '"message":"last"'],
+    ['8 <13>one 9 <13>', ''],
+  ])('takes what a sender says last without its end, and says when that is not all (%o)', async (text, last) => {
+    const { source, reading } = await start('tcp');
+    sender = connect(source.port, '127.0.0.1');
+    sender.end(text);
+    await reading.until(() => reading.messages.length === 2);
+    expect(reading.texts[0]).toContain('"message":"one');
+    expect(reading.texts[1]).toContain(last);
+    expect(reading.messages[1]?.problem !== undefined).toBe(last === '');
+  });
+
   it('goes on after a connection of garbage, and one that is reset', async () => {
     const { source, reading } = await start('tcp');
     sender = connect(source.port, '127.0.0.1');

@@ -1,8 +1,8 @@
-import type { TypeCastField } from 'mysql2';
-import type { Pool, QueryOptions } from 'mysql2/promise';
+import type { Connection, TypeCastField } from 'mysql2';
+import type { Pool, PoolConnection } from 'mysql2/promise';
 import { untilLeft } from '../in-time.ts';
 import { exactJson, exactNumber } from '../lookups/exact-json.ts';
-import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow, sqlState } from './database.ts';
+import { ANSWER_MS_MAX, type Database, type DatabaseAddress, type DatabaseRow, databaseReason, sqlState } from './database.ts';
 
 const IDLE_MS_MAX = 60_000;
 /** Texts, names and comments, in which a `$1` is none; and those that are. */
@@ -11,6 +11,8 @@ const PLACE = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`|--[^\n]*
 /** In a statement, what fails where it is asked for: it has two rows where one may be. */
 const REFUSAL = '(select 1 union all select 2)';
 const TWO_ROWS = 1242;
+/** A value that is cut off, or is none of the type of its column, and a constraint: servers have general states for these (HY000, 01000). */
+const refusedRows: ReadonlySet<unknown> = new Set([1265, 1366, 3819]);
 
 /** MySQL and MariaDB, over sockets of the door. */
 export class MysqlDatabase implements Database {
@@ -26,9 +28,15 @@ export class MysqlDatabase implements Database {
     const pool = await this.#opening;
     const placed = withQuestionMarks(text, values);
     const asked = { sql: placed.text, values: [...placed.values] as NonNullable<unknown>[] };
-    const answer = signal === undefined ? pool.query({ ...asked, timeout: ANSWER_MS_MAX }) : lookedUp(pool, asked, signal);
+    const answer = ofConnection(pool, (connection) =>
+      signal === undefined
+        ? connection.query({ ...asked, timeout: ANSWER_MS_MAX })
+        : untilLeft(connection.query(asked), signal, ANSWER_MS_MAX),
+    );
     const [rows] = await answer.catch((cause: unknown) => {
-      throw text.includes(REFUSAL) && (cause as { readonly errno?: unknown }).errno === TWO_ROWS ? new OtherRow(cause) : cause;
+      const { errno } = cause as { readonly errno?: unknown };
+      if (refusedRows.has(errno)) throw new RefusedRow(cause);
+      throw text.includes(REFUSAL) && errno === TWO_ROWS ? new OtherRow(cause) : cause;
     });
     return Array.isArray(rows) ? (rows as readonly DatabaseRow[]) : [];
   }
@@ -70,10 +78,11 @@ export class MysqlDatabase implements Database {
   }
 }
 
-async function lookedUp(pool: Pool, asked: QueryOptions, signal: AbortSignal): ReturnType<Pool['query']> {
+/** One that has not answered in time is not used again: the pool would wait for its answer, for as long as the network does, and has a few. */
+async function ofConnection<T>(pool: Pool, ask: (connection: PoolConnection) => Promise<T>): Promise<T> {
   const connection = await pool.getConnection();
   try {
-    const answer = await untilLeft(connection.query(asked), signal, ANSWER_MS_MAX);
+    const answer = await ask(connection);
     connection.release();
     return answer;
   } catch (cause) {
@@ -92,9 +101,17 @@ class OtherRow extends Error {
   }
 }
 
+class RefusedRow extends Error {
+  readonly sqlState = '22000';
+
+  constructor(cause: unknown) {
+    super(databaseReason(cause), { cause });
+  }
+}
+
 async function openPool({ door, host, port, tls, database, user, password, poolSize }: DatabaseAddress): Promise<Pool> {
   const { createPool } = (await import('mysql2/promise')).default;
-  return createPool({
+  const pool = createPool({
     host,
     port,
     database,
@@ -115,6 +132,9 @@ async function openPool({ door, host, port, tls, database, user, password, poolS
     ...(tls === undefined ? {} : { ssl: { ...tls, rejectUnauthorized: true, verifyIdentity: true } as Record<string, unknown> }),
     stream: () => door.connect({ host, port }),
   });
+  // The server reads and gives instants (TIMESTAMP) in the zone of the session. One that does not take it has its own.
+  pool.on('connection', (connection) => (connection as unknown as Connection).query("set time_zone = '+00:00'", () => undefined));
+  return pool;
 }
 
 /** The driver knows values by their order alone. */

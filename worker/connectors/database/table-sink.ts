@@ -4,8 +4,8 @@ import { type Batching, DeliveryFailure, type Outcome, type Sink, type SinkMessa
 import { type Database, databaseReason, sqlState } from './database.ts';
 
 const NO_TABLE = /^(?:42P01|42S02|3F000)$/;
-/** Classes of what a row itself is to blame for. */
-const BAD_ROW = /^(?:22|23)/;
+/** What a row itself is to blame for: its values, what the table or its triggers do not take, and more than a row or an index can hold. */
+const BAD_ROW = /^(?:22|23|54|45000$|P0001$)/;
 /** The column for what no other column takes. */
 const REST = 'data';
 

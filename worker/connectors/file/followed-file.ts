@@ -1,4 +1,4 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, type Stats } from 'node:fs';
 import { type FileHandle, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,6 +51,13 @@ interface FilePosition {
   readonly state: LinesState;
 }
 
+/** What was in the place of the file, under another name. */
+interface Beside {
+  readonly path: string;
+  readonly stats: Stats;
+  readonly isPacked: boolean;
+}
+
 interface OpenFile {
   readonly path: string;
   readonly handle: FileHandle;
@@ -69,6 +76,10 @@ export class FollowedFile implements Source {
   #work: Promise<void> = Promise.resolve();
   /** Behind what was taken. */
   #position: FilePosition | null = null;
+  /** The file of the position was looked for among those that are compressed. */
+  #isSought = false;
+  /** Of the newest compressed one that was read, when it was changed last: what lies beside it comes behind, ms. */
+  #packedAt = Number.POSITIVE_INFINITY;
 
   constructor(options: FollowedFileOptions) {
     this.#options = options;
@@ -107,6 +118,8 @@ export class FollowedFile implements Source {
 
   /** Reads one file to where another begins. */
   async #readOn(reading: SourceReading): Promise<void> {
+    if (this.#options.follows && !this.#isSought) await this.#readPacked(reading);
+    if (this.#isClosed) return;
     const file = await this.#find();
     try {
       reading.connected();
@@ -167,6 +180,8 @@ export class FollowedFile implements Source {
   async #find(): Promise<OpenFile> {
     const { path } = this.#options;
     const position = this.#position;
+    const behind = await this.#behindPacked();
+    if (behind !== undefined) return openFile(behind);
     const current = position === null ? undefined : await stat(path).catch(() => undefined);
     if (position === null || current?.ino === position.inode) return openFile(path);
     const before = await this.#replaced(position);
@@ -181,6 +196,22 @@ export class FollowedFile implements Source {
 
   /** Of what lies beside the file and was in its place once: the one of the position if there is more in it, else the one that followed it. */
   async #replaced(position: FilePosition): Promise<string | undefined> {
+    const files = (await this.#beside()).filter(({ isPacked }) => !isPacked);
+    const at = files.findIndex(({ stats }) => stats.ino === position.inode);
+    if (at < 0) return undefined;
+    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > position.offset)?.path;
+  }
+
+  /** The first that was in its place behind those that were compressed. */
+  async #behindPacked(): Promise<string | undefined> {
+    const packedAt = this.#packedAt;
+    this.#packedAt = Number.POSITIVE_INFINITY;
+    if (packedAt === this.#packedAt) return undefined;
+    return (await this.#beside()).find(({ isPacked, stats }) => !isPacked && stats.mtimeMs > packedAt)?.path;
+  }
+
+  /** What was in the place of the file once, by its name. Oldest first. */
+  async #beside(): Promise<readonly Beside[]> {
     const names = (await readdir(dirname(this.#options.path))).filter((name) => name.startsWith(`${basename(this.#options.path)}.`));
     const found = await Promise.all(
       names.map(async (name) => {
@@ -188,12 +219,33 @@ export class FollowedFile implements Source {
         return { path, stats: await stat(path).catch(() => undefined) };
       }),
     );
-    const files = found.flatMap(({ path, stats }) => (stats?.isFile() && !path.endsWith('.gz') ? [{ path, stats }] : []));
+    const files = found.flatMap(({ path, stats }) => (stats?.isFile() ? [{ path, stats, isPacked: path.endsWith('.gz') }] : []));
     // Of those of one moment the one with the higher number is older, as rotation gives them.
-    files.sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs || b.path.localeCompare(a.path, 'en', { numeric: true }));
-    const at = files.findIndex(({ stats }) => stats.ino === position.inode);
-    if (at < 0) return undefined;
-    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > position.offset)?.path;
+    return files.sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs || b.path.localeCompare(a.path, 'en', { numeric: true }));
+  }
+
+  /**
+   * Goes on with a file that was renamed and compressed before it was read to its end, and with those that were since. It is known by how it
+   * begins: where several begin so, none is taken for it.
+   */
+  async #readPacked(reading: SourceReading): Promise<void> {
+    const position = this.#position;
+    this.#isSought = true;
+    if (position === null || position.headLength === 0) return;
+    const beside = await this.#beside();
+    const packed = beside.filter(({ isPacked }) => isPacked);
+    if (packed.length === 0) return;
+    const others = beside.filter(({ isPacked }) => !isPacked).map(({ path }) => path);
+    for (const path of [this.#options.path, ...others]) if (await beginsAs(path, position)) return;
+    const alike: number[] = [];
+    for (const [at, { path }] of packed.entries()) if (await this.#isSameUnpacked(path, position).catch(() => false)) alike.push(at);
+    const [first] = alike;
+    if (first === undefined || alike.length > 1) return;
+    reading.connected();
+    for (const [at, { path, stats }] of packed.slice(first).entries()) {
+      if (!(await this.#readUnpacked(path, at === 0 ? position : beginningOf(stats.ino), reading))) return;
+      this.#packedAt = stats.mtimeMs;
+    }
   }
 
   async #isReplaced({ inode, path }: OpenFile): Promise<boolean> {
@@ -203,25 +255,30 @@ export class FollowedFile implements Source {
   }
 
   async #readCompressed(reading: SourceReading): Promise<void> {
-    const { ino } = await stat(this.#options.path);
+    const { path } = this.#options;
+    const { ino } = await stat(path);
     reading.connected();
-    const isOn = this.#position?.inode === ino && (await this.#isSameUnpacked(this.#position));
-    const position = isOn && this.#position !== null ? this.#position : beginningOf(ino);
+    const isOn = this.#position?.inode === ino && (await this.#isSameUnpacked(path, this.#position));
+    await this.#readUnpacked(path, isOn && this.#position !== null ? this.#position : beginningOf(ino), reading);
+  }
+
+  /** From a position on. False when reading has ended. */
+  async #readUnpacked(path: string, position: FilePosition, reading: SourceReading): Promise<boolean> {
     const reader = new FileReader(undefined, position, this.#options);
     let skip = position.offset;
-    for await (const chunk of await this.#unpacked()) {
+    for await (const chunk of await this.#unpacked(path)) {
       const rest = chunk.subarray(Math.min(skip, chunk.length));
       skip -= chunk.length - rest.length;
       if (rest.length === 0) continue;
       reader.add(rest, false);
-      if (!(await this.#handOver(reader, reading))) return;
+      if (!(await this.#handOver(reader, reading))) return false;
     }
     reader.add(Buffer.alloc(0), true);
-    await this.#handOver(reader, reading);
+    return this.#handOver(reader, reading);
   }
 
-  async #unpacked(): Promise<AsyncIterable<Buffer>> {
-    const fd = await openRegular(this.#options.path, constants.O_RDONLY);
+  async #unpacked(path: string): Promise<AsyncIterable<Buffer>> {
+    const fd = await openRegular(path, constants.O_RDONLY);
     const packed = createReadStream('', { fd, signal: this.#end.signal });
     const unpacked = packed.pipe(createGunzip({ chunkSize: chunkBytesOf(this.#options) }));
     packed.once('error', (error) => unpacked.destroy(error));
@@ -230,9 +287,9 @@ export class FollowedFile implements Source {
   }
 
   /** Whether what is packed begins as what was read did. */
-  async #isSameUnpacked({ head, headLength }: FilePosition): Promise<boolean> {
+  async #isSameUnpacked(path: string, { head, headLength }: FilePosition): Promise<boolean> {
     let begun: Buffer = Buffer.alloc(0);
-    for await (const chunk of await this.#unpacked()) {
+    for await (const chunk of await this.#unpacked(path)) {
       begun = Buffer.concat([begun, chunk]).subarray(0, headLength);
       if (begun.length === headLength) break;
     }
@@ -360,6 +417,17 @@ async function openFile(path: string): Promise<OpenFile> {
     const { ino } = await handle.stat();
     return { path, handle, inode: ino };
   });
+}
+
+/** Whether there is a file that begins as the one of the position does. */
+async function beginsAs(path: string, position: FilePosition): Promise<boolean> {
+  const file = await openFile(path).catch(() => undefined);
+  if (file === undefined) return false;
+  try {
+    return await isSame(file.handle, { ...position, offset: 0 });
+  } finally {
+    await file.handle.close();
+  }
 }
 
 /** Whether the file is the one of the position, and not one that has got its number, or was begun anew. */

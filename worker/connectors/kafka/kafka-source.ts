@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Admin, Cluster, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { ReplicaReading, Source, SourceBatch, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
+import { sayLostPlaces } from './lost-places.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { subscribedAssigner } from './partition-assigner.ts';
 import { stableOffsets } from './stable-offsets.ts';
-import { TakenOffsets } from './taken-offsets.ts';
+import { type OffsetScope, TakenOffsets } from './taken-offsets.ts';
+import { identityOf } from './topic-identity.ts';
 import { unpackingProblem } from './unpacking.ts';
 
 /** Of one answer of a broker, which is read only when all of the last one was taken. */
@@ -50,14 +52,31 @@ function isLoading(error: unknown): boolean {
   return loadings.has(refusalOf(error)) || (error instanceof Error && error.name === 'KafkaJSGroupCoordinatorNotFound');
 }
 
+/** In one topic, and not in another that has its name later. */
+interface Places {
+  readonly identity: string | undefined;
+  readonly taken: TakenOffsets;
+  /** What the group may know. */
+  readonly safe: TakenOffsets;
+}
+
+/** What was not read of a partition, and is not there any more: up to the offset from which on it is read. */
+interface Gone {
+  readonly partition: number;
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
 /** One connection's worth of reading. */
 interface Session {
   readonly client: KafkaClient;
   readonly admin: Admin;
   readonly consumer: Consumer;
-  readonly taken: TakenOffsets;
-  /** What the group may know. */
-  readonly safe: TakenOffsets;
+  /** That of the consumer, which knows all partitions that it is assigned. */
+  readonly cluster: Cluster;
+  readonly scope: OffsetScope;
+  /** Undefined before any partition was assigned. */
+  places: Places | undefined;
   readonly commits: OffsetCommits;
   /** Ends it, for this reason. */
   readonly fail: (error: unknown) => void;
@@ -112,12 +131,20 @@ export class KafkaSource implements Source {
   }
 
   async #readOnce(reading: SourceReading, connected: () => void): Promise<void> {
-    const { address, group, topic } = this.#options;
+    const { address, group, topic, replica } = this.#options;
     const client = await KafkaClient.open(address);
+    await sayLostPlaces();
+    const assigner = await subscribedAssigner(replica);
+    let cluster: Cluster | undefined;
     const admin = client.kafka.admin();
     const consumer = client.kafka.consumer({
       groupId: group,
-      partitionAssigners: [await subscribedAssigner(this.#options.replica)],
+      partitionAssigners: [
+        (config) => {
+          ({ cluster } = config);
+          return assigner(config);
+        },
+      ],
       sessionTimeout: this.#options.sessionMs,
       heartbeatInterval: this.#heartbeatMs,
       maxWaitTimeInMs: FETCH_MS_MAX,
@@ -127,6 +154,8 @@ export class KafkaSource implements Source {
       // A cluster that has just begun needs some seconds until it has a coordinator for the group.
       retry: { retries: 6, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
     });
+    if (cluster === undefined) throw new TypeError('the Kafka client is not the one that this was written for');
+    const ofConsumer: Cluster = cluster;
     this.#leave = async (): Promise<void> => {
       const left = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
       await Promise.race([left, sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
@@ -139,7 +168,6 @@ export class KafkaSource implements Source {
       // It may be taken yet, and is not to be read again then.
       await this.#underWay;
       const scope = { cluster: clusterId, group, topic };
-      const [taken, safe] = [new TakenOffsets(scope, this.#position), new TakenOffsets(scope, this.#safePosition)];
       await new Promise<void>((resolve, reject) => {
         this.#connection.signal.addEventListener('abort', () => resolve(), { once: true });
         const failed = (error: unknown): void => {
@@ -151,7 +179,8 @@ export class KafkaSource implements Source {
           await Promise.race([commits.settled(), sleep(LEAVE_MS_MAX, undefined, { ref: false })]);
           await leave();
         };
-        this.#consume({ client, admin, consumer, taken, safe, commits, fail: reject }, reading, connected).catch(reject);
+        const session: Session = { client, admin, consumer, cluster: ofConsumer, scope, places: undefined, commits, fail: reject };
+        this.#consume(session, reading, connected).catch(reject);
       });
     } finally {
       await this.#leave();
@@ -164,7 +193,8 @@ export class KafkaSource implements Source {
     consumer.on(consumer.events.CRASH, ({ payload }) => fail(payload.error));
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       const { memberAssignment: own } = payload;
-      this.#begin(session, Object.hasOwn(own, topic) ? (own[topic] ?? []) : []).then(connected, (error: unknown) => {
+      const partitions = Object.hasOwn(own, topic) ? (own[topic] ?? []) : [];
+      this.#begin(session, partitions, reading).then(connected, (error: unknown) => {
         if (!rebalances.has(refusalOf(error))) fail(error);
       });
     });
@@ -175,35 +205,72 @@ export class KafkaSource implements Source {
   }
 
   /** Nothing is read of the partitions before it is known where to begin. */
-  async #begin({ admin, consumer, taken, safe, commits }: Session, partitions: readonly number[]): Promise<void> {
+  async #begin(session: Session, partitions: readonly number[], reading: SourceReading): Promise<void> {
+    const { admin, consumer, cluster, commits } = session;
     const { topic, group, start } = this.#options;
     const assignment = ++this.#assignment;
     commits.clear();
     if (partitions.length === 0) return;
     const assigned = [{ topic, partitions: [...partitions] }];
     consumer.pause(assigned);
-    const [committed, ends] = [await stableOffsets(admin, group, [topic]), await admin.fetchTopicOffsets(topic)];
+    const committed = await stableOffsets(admin, group, [topic]);
+    const ends = await endsOf(cluster, topic);
+    const identity = await identityOf(cluster, topic);
     if (assignment !== this.#assignment || this.#connection.isClosed) return;
+    const { taken, safe } = this.#placesIn(session, identity);
     const committedOf = new Map(committed[0]?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
     const awaited: string[] = [];
+    const gone: Gone[] = [];
+    const untold: { readonly partition: number; readonly offset: string }[] = [];
     for (const { partition, low, high } of ends.filter((end) => partitions.includes(end.partition))) {
       const known = committedOf.get(partition) ?? -1n;
-      const offsets = { committed: known < 0n ? undefined : known, low: BigInt(low), high: BigInt(high) };
-      const next = taken.beginning(partition, offsets, start);
+      const offsets = { committed: known < 0n ? undefined : known, low, high };
+      const [next, told] = [taken.beginning(partition, offsets, start), safe.beginning(partition, offsets, start)];
+      const from = taken.goneFrom(partition, offsets);
+      if (from !== undefined) gone.push({ partition, from, to: next });
       taken.set(partition, next);
       if (next < offsets.high) awaited.push(String(partition));
       consumer.seek({ topic, partition, offset: String(next) });
-      // From now on it is the group's place too: what comes before the first message is taken is not skipped by the next start.
-      const told = safe.beginning(partition, offsets, start);
-      if (offsets.committed !== told) await consumer.commitOffsets([{ topic, partition, offset: String(told) }]);
+      if (offsets.committed !== told) untold.push({ partition, offset: String(told) });
     }
+    for (const places of [taken, safe]) places.count(ends.length);
+    this.#position ??= taken.position;
+    this.#safePosition ??= safe.position;
+    if (gone.length > 0 && !((await this.#tell(gone, taken, reading)) && assignment === this.#assignment)) return;
+    // From now on it is the group's place too: what comes before the first message is taken is not skipped by the next start.
+    for (const one of untold) await consumer.commitOffsets([{ topic, ...one }]);
     if (assignment !== this.#assignment) return;
     this.#awaited = awaited.length > 0 ? awaited : undefined;
     consumer.resume(assigned);
   }
 
+  /** Where the topic is another than the last one of this name what was taken of that one is not taken of this one. */
+  #placesIn(session: Session, identity: string | undefined): Places {
+    const { scope, places } = session;
+    if (places !== undefined && (identity === undefined || identity === places.identity)) return places;
+    const within = { ...scope, identity };
+    const [taken, safe] = [new TakenOffsets(within, this.#position), new TakenOffsets(within, this.#safePosition)];
+    session.places = { identity, taken, safe };
+    return session.places;
+  }
+
+  /** What cannot be read any more is a dead letter. False when it is closed. */
+  async #tell(gone: readonly Gone[], taken: TakenOffsets, reading: SourceReading): Promise<boolean> {
+    await this.#underWay;
+    const { position } = taken;
+    const messages = gone.map(({ partition, from, to }): SourceMessage => {
+      const what = `messages of partition ${partition} from offset ${from} on were deleted before they were read, and reading goes on at ${to}`;
+      return { bytes: new Uint8Array(), problem: `${what}: let the topic keep more, or read it sooner` };
+    });
+    const placeOf = (index: number): string => `gone ${gone[index]?.partition} ${gone[index]?.from}`;
+    this.#underWay = this.#handOver(reading, { messages, position, placeOf });
+    return this.#underWay;
+  }
+
   async #take(session: Session, payload: EachBatchPayload, reading: SourceReading): Promise<void> {
-    const { taken } = session;
+    const { places } = session;
+    if (places === undefined) return;
+    const { taken, safe } = places;
     const { batch, heartbeat, resolveOffset, isStale } = payload;
     const { topic, partition } = batch;
     const assignment = this.#assignment;
@@ -218,7 +285,7 @@ export class KafkaSource implements Source {
       const messages = piece.map((message) => messageOf(message, topic));
       const onSafe = (): void => {
         this.#safePosition = position;
-        session.safe.set(partition, behind);
+        safe.set(partition, behind);
         if (assignment === this.#assignment && !this.#connection.isClosed) session.commits.add(partition, behind);
       };
       const awaited = this.#awaited;
@@ -260,6 +327,25 @@ export class KafkaSource implements Source {
 async function requireTopic(admin: Admin, topic: string): Promise<void> {
   if ((await admin.listTopics()).includes(topic)) return;
   throw new Error(`the cluster has no topic '${topic}', or the user may not see it: create it, or correct the name`);
+}
+
+interface Ends {
+  readonly partition: number;
+  /** Of the first message that is still there. */
+  readonly low: bigint;
+  /** Behind the last message. */
+  readonly high: bigint;
+}
+
+/** Of all partitions that the consumer knows. */
+async function endsOf(cluster: Cluster, topic: string): Promise<readonly Ends[]> {
+  const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ partition: partitionId }));
+  const offsetsOf = async (fromBeginning: boolean): Promise<ReadonlyMap<number, bigint>> => {
+    const [found] = await cluster.fetchTopicsOffset([{ topic, partitions, fromBeginning }]);
+    return new Map(found?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  };
+  const [high, low] = [await offsetsOf(false), await offsetsOf(true)];
+  return partitions.map(({ partition }) => ({ partition, low: low.get(partition) ?? 0n, high: high.get(partition) ?? 0n }));
 }
 
 /** In order; none is larger than may be handed over at a time, unless one message is. */

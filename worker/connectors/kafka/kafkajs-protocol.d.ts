@@ -16,6 +16,7 @@ declare module 'kafkajs/src/protocol/decoder.js' {
     readInt16(): number;
     readInt32(): number;
     readInt64(): bigint;
+    readUVarInt(): number;
     readUVarIntString(): string | null;
     readUVarIntArray<T>(read: (decoder: Decoder) => T): T[];
     readTaggedFields(): unknown;
@@ -33,4 +34,10 @@ declare module 'kafkajs/src/protocol/requests/offsetFetch/index.js' {
   }
   const requests: { versions: string[]; protocol(of: { version: number }): (asked: Asked) => Question };
   export default requests;
+}
+
+declare module 'kafkajs/src/consumer/offsetManager/index.js' {
+  export default class OffsetManager {
+    setDefaultOffset(of: { readonly topic: string; readonly partition: number }): Promise<void>;
+  }
 }

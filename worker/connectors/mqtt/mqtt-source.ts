@@ -178,8 +178,10 @@ export class MqttSource implements Source {
     // Of two clients of one name each ends the connection of the other.
     if (this.#connectedAt !== undefined) this.#backoff.lasted(performance.now() - this.#connectedAt);
     this.#connectedAt = undefined;
-    // They come again. The first messages of a connection come before the client says that it is connected, so this is the place to forget.
-    [this.#waiting, this.#waitingBytes, this.#asked] = [[], 0, []];
+    // What comes again is forgotten. The first messages of a connection come before the client says that it is connected, so this is the place.
+    this.#waiting = this.#waiting.filter(({ packet }) => packet.qos === 0 || !this.#options.isDurable);
+    this.#waitingBytes = this.#waiting.reduce((sum, { packet }) => sum + packet.payload.length, 0);
+    this.#asked = [];
     client.options.reconnectPeriod = this.#backoff.next();
     reading.disconnected(this.#problem || 'the connection was lost');
     this.#problem = '';

@@ -5,7 +5,7 @@ import { KeptConnection } from '../kept-connection.ts';
 import { ANSWER_MS_MAX, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
 import { StreamIntake } from './stream-intake.ts';
 import { StreamPull } from './stream-pull.ts';
-import type { TakenSequences } from './taken-sequences.ts';
+import { TakenSequences } from './taken-sequences.ts';
 
 /** After this time a server gives a message again that it has not heard of, ms; of consumers that are made here. */
 const ACK_WAIT_MS = 5_000;
@@ -80,7 +80,9 @@ export class NatsStreamSource implements Source {
       if (this.#connection.isClosed) return;
       const manager = await client.connection.jetstreamManager({ timeout: ANSWER_MS_MAX });
       const stream = await this.#stream(manager);
+      if (!(await this.#begin(stream, reading))) return;
       const consumer = await this.#consumer({ client, manager, stream });
+      if (!(await this.#tellGone(stream, consumer, reading))) return;
       if (this.#isOnlyReader) await this.#untilGivenAgain({ client, manager, stream }, consumer);
       await this.#consume({ client, manager, stream }, consumer.name, { reading, connected });
     } finally {
@@ -106,6 +108,41 @@ export class NatsStreamSource implements Source {
     });
   }
 
+  /** Where it begins that was never read. That it does is kept, so that what comes before the first message is taken is not passed over. */
+  async #begin({ created, state }: StreamInfo, reading: SourceReading): Promise<boolean> {
+    const { start, durable } = this.#options;
+    if (this.#position !== null || start === 'earliest' || durable !== undefined) return true;
+    const position: StreamPosition = { created, taken: state.last_seq === 0 ? [] : [[1, state.last_seq]] };
+    if (!(await reading.take({ messages: [], position: { ...position } }))) return false;
+    this.#position = position;
+    return true;
+  }
+
+  /**
+   * What the stream has deleted before it was read is a dead letter. Of a part of the subjects it is not known whether that was in it. False
+   * when it is closed.
+   */
+  async #tellGone({ created, config, state }: StreamInfo, consumer: ConsumerInfo, reading: SourceReading): Promise<boolean> {
+    const { subject, durable } = this.#options;
+    const isWhole = subject === null || (config.subjects?.length === 1 && config.subjects[0] === subject);
+    const known = this.#takenOf(created);
+    const before = durable === undefined ? known?.at(-1)?.[1] : consumer.delivered.stream_seq;
+    const taken = new TakenSequences(known ?? []);
+    const [from, to] = [(before ?? state.first_seq) + 1, state.first_seq - 1];
+    if (!isWhole || from > to || taken.has(to)) return true;
+    const what = `messages ${from} to ${to} of the stream '${config.name}' were deleted before they were read`;
+    const message = { bytes: new Uint8Array(), problem: `${what}: let the stream keep more, or read it sooner` };
+    const position: StreamPosition = { created, taken: taken.withRange([from, to]).ranges };
+    if (!(await reading.take({ messages: [message], position: { ...position }, placeOf: () => `gone ${from}` }))) return false;
+    this.#position = position;
+    return true;
+  }
+
+  /** Undefined where nothing was taken of the stream. */
+  #takenOf(created: string): StreamPosition['taken'] | undefined {
+    return this.#position?.created === created ? this.#position.taken : undefined;
+  }
+
   /** The one that the program names, made where it is not there; or one for this connection alone. */
   async #consumer({ manager, stream }: Session): Promise<ConsumerInfo> {
     const { durable } = this.#options;
@@ -118,8 +155,9 @@ export class NatsStreamSource implements Source {
     } catch (cause) {
       if (natsCode(cause) !== '404') throw cause;
     }
+    const first = this.#options.isShared ? undefined : this.#takenOf(stream.created)?.[0]?.[1];
     return manager.consumers.add(name, {
-      ...this.#beginning(),
+      ...this.#beginning(first),
       durable_name: durable,
       ack_policy: 'explicit' as ConsumerConfig['ack_policy'],
       ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
@@ -131,11 +169,8 @@ export class NatsStreamSource implements Source {
     if ((config.retention as string) === 'workqueue') {
       throw new Error(`the stream '${config.name}' keeps messages until they are acknowledged: name a consumer with durable`);
     }
-    const last = this.#position?.created === created ? this.#position.taken.at(-1)?.[1] : undefined;
-    const from = { deliver_policy: 'by_start_sequence' as ConsumerConfig['deliver_policy'], opt_start_seq: (last ?? 0) + 1 };
     return {
-      ...this.#beginning(),
-      ...(last === undefined ? {} : from),
+      ...this.#beginning(this.#takenOf(created)?.at(-1)?.[1]),
       ack_policy: 'none' as ConsumerConfig['ack_policy'],
       inactive_threshold: FORGOTTEN_MS * NANOS_PER_MS,
       mem_storage: true,
@@ -143,10 +178,16 @@ export class NatsStreamSource implements Source {
     };
   }
 
-  #beginning(): Partial<ConsumerConfig> {
-    const { start, subject } = this.#options;
-    const policy = start === 'latest' ? 'new' : 'all';
-    return { deliver_policy: policy as ConsumerConfig['deliver_policy'], ...(subject === null ? {} : { filter_subject: subject }) };
+  /** @param behind What is known to be taken; where nothing is, a stream that was made anew since it was read is read as a whole. */
+  #beginning(behind: number | undefined): Partial<ConsumerConfig> {
+    const { start, subject, isShared } = this.#options;
+    const isNew = this.#position === null || isShared;
+    const policy = behind !== undefined ? 'by_start_sequence' : start === 'latest' && isNew ? 'new' : 'all';
+    return {
+      deliver_policy: policy as ConsumerConfig['deliver_policy'],
+      ...(behind === undefined ? {} : { opt_start_seq: behind + 1 }),
+      ...(subject === null ? {} : { filter_subject: subject }),
+    };
   }
 
   get #isOnlyReader(): boolean {
@@ -184,7 +225,7 @@ export class NatsStreamSource implements Source {
       reading,
       isAcknowledging: this.#options.durable !== undefined,
       ackWaitMs: ACK_WAIT_MS,
-      known: this.#position?.created === created ? this.#position.taken : [],
+      known: this.#takenOf(created) ?? [],
       positionBehind: (taken) => ({ created, taken }),
       taken: (position) => {
         this.#position = position as unknown as StreamPosition;

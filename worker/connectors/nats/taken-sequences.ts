@@ -21,8 +21,15 @@ export class TakenSequences {
   }
 
   with(sequences: readonly number[]): TakenSequences {
+    return this.#and(sequences.map((sequence): Range => [sequence, sequence]));
+  }
+
+  withRange(range: Range): TakenSequences {
+    return this.#and([range]);
+  }
+
+  #and(added: readonly Range[]): TakenSequences {
     const ranges: [from: number, to: number][] = [];
-    const added = sequences.map((sequence): Range => [sequence, sequence]);
     for (const [from, to] of [...this.#ranges, ...added].sort(([one], [other]) => one - other)) {
       const last = ranges.at(-1);
       if (last !== undefined && from <= last[1] + 1) last[1] = Math.max(last[1], to);

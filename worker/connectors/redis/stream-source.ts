@@ -4,6 +4,7 @@ import type { Source, SourceMessage, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { GroupMember, IDLE_MS } from './group-member.ts';
 import { ANSWER_MS_MAX, type RedisAddress, redisClient, redisReason } from './redis-client.ts';
+import { countsOf, readBy, type StreamCounts } from './stream-counts.ts';
 import { type Entry, entriesOf, isAfter, type StreamsReply } from './stream-entries.ts';
 import { type IdRange, TakenIds } from './taken-ids.ts';
 
@@ -36,6 +37,8 @@ export interface RedisStreamOptions {
 interface StreamPosition {
   /** Of the newest entry that was taken. */
   readonly id: string;
+  /** Without a group: how many of the entries that there have ever been are before it, as far as the server says that. */
+  readonly passed?: number;
   /** In a group: what was taken and perhaps not acknowledged; those of earlier versions do not have it. */
   readonly taken?: readonly IdRange[];
 }
@@ -52,6 +55,7 @@ export class RedisStreamSource implements Source {
   #client: Redis | undefined;
   #last = BEGINNING;
   #taken = new TakenIds([]);
+  #passed: number | undefined;
   /** Asked for at a time: servers know of no bytes there, and one answer is held as a whole. */
   #count = 1;
 
@@ -62,6 +66,7 @@ export class RedisStreamSource implements Source {
   start(reading: SourceReading): void {
     const position = reading.position as StreamPosition | null;
     this.#last = position?.id ?? BEGINNING;
+    this.#passed = position?.passed;
     if (position !== null) this.#taken = new TakenIds(position.taken ?? [[BEGINNING, position.id]]);
     void this.#connection.keep(reading, (connected) => this.#read(reading, connected));
   }
@@ -90,10 +95,49 @@ export class RedisStreamSource implements Source {
     // What is no stream is refused at once, before it is waited for.
     await client.xread('COUNT', 1, 'STREAMS', stream, this.#last);
     connected();
+    let isToBeCompared = true;
+    let comparedAt = this.#last;
     while (!this.#connection.isClosed) {
+      if (isToBeCompared && !(await this.#compare(client, reading))) return;
       const reply = (await client.xreadBuffer('COUNT', this.#count, 'BLOCK', BLOCK_MS, 'STREAMS', stream, this.#last)) as StreamsReply;
-      if (!(await this.#take(entriesOf(reply), reading))) return;
+      const entries = entriesOf(reply);
+      // Where there is no more now it can be told whether there were others between those that were read.
+      isToBeCompared = entries.length === 0 && this.#last !== comparedAt;
+      if (isToBeCompared) comparedAt = this.#last;
+      if (!(await this.#take(entries, reading))) return;
     }
+  }
+
+  /** What was deleted or trimmed before it was read is a dead letter, by what the stream says of itself. False when it is closed. */
+  async #compare(client: Redis, reading: SourceReading): Promise<boolean> {
+    const { stream } = this.#options;
+    const counts = await countsOf(client, stream);
+    if (counts === undefined) return true;
+    const before = this.#last;
+    const passed = passedBy(counts, before);
+    if (passed === undefined) return true;
+    const gone = passed - (this.#passed ?? passed);
+    this.#passed = passed;
+    if (gone <= 0) return true;
+    return reading.take({ messages: [this.#noteOf(gone, before)], position: { id: before, passed }, placeOf: () => `gone ${before}` });
+  }
+
+  /** The same of what no member of the group was given; known where that is all that there is. */
+  async #compareGroup(client: Redis, group: string, reading: SourceReading): Promise<boolean> {
+    const { stream } = this.#options;
+    const read = await readBy(client, stream, group);
+    const counts = await countsOf(client, stream);
+    const passed = read && counts && passedBy(counts, read.id);
+    if (read === undefined || passed === undefined || passed <= read.entries) return true;
+    const position: StreamPosition = { id: this.#last, taken: this.#taken.ranges };
+    const messages = [this.#noteOf(passed - read.entries, read.id)];
+    return reading.take({ messages, position: { ...position }, placeOf: () => `gone ${read.id}`, isTold: true });
+  }
+
+  #noteOf(gone: number, before: string): SourceMessage {
+    const { stream } = this.#options;
+    const what = `${gone} entries of the stream '${stream}' were deleted or trimmed before they were read, behind the entry ${before}`;
+    return { bytes: Buffer.alloc(0), problem: `${what}: let the stream keep more, or read it sooner` };
   }
 
   async #readAsMember(
@@ -106,6 +150,7 @@ export class RedisStreamSource implements Source {
       if (!error.message.startsWith('BUSYGROUP')) throw error;
     });
     connected();
+    if (!(await this.#compareGroup(client, group, reading))) return;
     const member = new GroupMember({
       ...{ client, stream, group, consumer, idleMs, taken: this.#taken },
       blockMs: BLOCK_MS,
@@ -122,10 +167,11 @@ export class RedisStreamSource implements Source {
     // Each batch of a member waits until it is safe: smaller ones would wait as often.
     this.#count = nextCount(this.#count, entries, taken === undefined ? this.#options.messagesMax?.() : undefined);
     const newest = entries.reduce((id, [other]) => (isAfter(other, id) ? other : id), this.#last);
-    const position: StreamPosition = { id: newest, ...(taken && { taken }) };
+    const passed = this.#passed === undefined || taken !== undefined ? undefined : this.#passed + entries.length;
+    const position: StreamPosition = { id: newest, ...(taken && { taken }), ...(passed !== undefined && { passed }) };
     const messages = entries.map((entry) => this.#message(entry));
     if (!(await reading.take({ messages, position: { ...position }, isTold: taken !== undefined }))) return false;
-    this.#last = newest;
+    [this.#last, this.#passed] = [newest, passed];
     return true;
   }
 
@@ -155,6 +201,12 @@ export class RedisStreamSource implements Source {
   #value(name: string, text: string): string {
     return JSON_VALUE.test(text) && !this.#options.textFields.has(name) ? text : JSON.stringify(text);
   }
+}
+
+/** How many there have been before those that are behind an entry; undefined where some are behind it, and others before. */
+function passedBy({ added, length, first, last }: StreamCounts, id: string): number | undefined {
+  if (first !== undefined && isAfter(first, id)) return added - length;
+  return length === 0 || !isAfter(last, id) ? added : undefined;
 }
 
 function pairsOf(fields: readonly Buffer[]): Pair[] {

@@ -6,6 +6,9 @@ interface FoundFrame {
   readonly end: number;
 }
 
+const COUNT = /^([1-9]\d{0,8}) /;
+const COUNT_CHARS_MAX = 11;
+
 /** Messages on one connection: with their length before them (octet counting), or each ended by a line end (RFC 6587). */
 export class SyslogFrames {
   readonly #bytesMax: number;
@@ -33,6 +36,14 @@ export class SyslogFrames {
     return found;
   }
 
+  /** The sender has ended: the last line may lack its end. 'cut_off': what was to come of a message with its length does not. */
+  end(): Buffer | 'cut_off' | undefined {
+    const rest = this.#rest;
+    this.#rest = Buffer.alloc(0);
+    if (rest.length === 0) return undefined;
+    return COUNT.test(rest.toString('latin1', 0, COUNT_CHARS_MAX)) ? 'cut_off' : rest;
+  }
+
   #skipped(chunk: Buffer): Buffer {
     if (this.#skipping === 0) return chunk;
     const end = this.#skipping === Number.POSITIVE_INFINITY ? chunk.indexOf(10) + 1 || chunk.length + 1 : this.#skipping;
@@ -46,7 +57,7 @@ export class SyslogFrames {
 
   #next(bytes: Buffer): FoundFrame | undefined {
     if (bytes.length === 0) return undefined;
-    const count = /^([1-9]\d{0,8}) /.exec(bytes.toString('latin1', 0, 11));
+    const count = COUNT.exec(bytes.toString('latin1', 0, COUNT_CHARS_MAX));
     return count === null ? this.#line(bytes) : this.#counted(bytes, { start: count[0].length, length: Number(count[1]) });
   }
 

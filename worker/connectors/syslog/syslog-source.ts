@@ -28,6 +28,11 @@ export interface SyslogSourceOptions {
   readonly waitingMax?: number;
 }
 
+const leftOut = {
+  too_long: `found a message of more than ${SYSLOG_BYTES_MAX} bytes, which is left out`,
+  cut_off: 'found a message that is shorter than its length says, as its sender ended the connection: it is left out',
+} as const;
+
 /** Messages that others send here while this process listens: nobody keeps those that they send otherwise. */
 export class SyslogSource implements Source {
   readonly #options: SyslogSourceOptions;
@@ -135,18 +140,22 @@ export class SyslogSource implements Source {
     this.#sockets.add(socket);
     const frames = new SyslogFrames(SYSLOG_BYTES_MAX);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    // A connection that fails is over, like one that ends: what it had sent whole was taken.
+    // A connection that fails is over: what it had sent whole was taken.
     socket.on('error', () => socket.destroy()).on('close', () => this.#sockets.delete(socket));
     socket.on('data', (chunk) => {
       for (const frame of frames.push(chunk)) this.#add(frame, reading);
       if (this.#waiting.isFull) socket.pause();
     });
+    socket.once('end', () => {
+      const last = frames.end();
+      if (last !== undefined) this.#add(last, reading);
+    });
   }
 
-  #add(frame: Buffer | 'too_long', reading: SourceReading): void {
+  #add(frame: Buffer | keyof typeof leftOut, reading: SourceReading): void {
     const { now, topicPart } = this.#options;
-    const problem = `found a message of more than ${SYSLOG_BYTES_MAX} bytes, which is left out`;
-    const message = frame === 'too_long' ? { bytes: new Uint8Array(), problem } : { ...syslogMessage(frame, now()), topicPart };
+    const message =
+      typeof frame === 'string' ? { bytes: new Uint8Array(), problem: leftOut[frame] } : { ...syslogMessage(frame, now()), topicPart };
     this.#waiting.add(message, reading);
   }
 

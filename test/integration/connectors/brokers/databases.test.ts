@@ -5,7 +5,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
 import { type Broker, hasBroker, RunningBroker } from './containers.ts';
+import { Link } from './link.ts';
 import { ProgramRun } from './program-run.ts';
+import { delivered, sinkTo } from './tried-sink.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 90_000 });
 
@@ -204,6 +206,89 @@ stream Each = Reading.from(In)
         ['database_error', 2],
       ]);
       expect((await run.end('SIGINT'))?.code).toBe(0);
+    });
+
+    it('means the same instants whatever zone the server is in', async () => {
+      const [inTokyo, atHome, column, epoch] =
+        server.scheme === 'postgres'
+          ? [
+              "alter role postgres set timezone = 'Asia/Tokyo'",
+              'alter role postgres reset timezone',
+              'timestamptz',
+              'extract(epoch from at)::int',
+            ]
+          : ["set global time_zone = '+09:00'", 'set global time_zone = default', 'timestamp', 'unix_timestamp(at)'];
+      await query(`create table zoned (id varchar(100) primary key, n int, at ${column} null, data ${server.json})`);
+      await query(inTokyo);
+      try {
+        const { sinks, send, letters } = sinkTo(server.scheme, [
+          ['url', `${server.scheme}://${server.user}:top-secret@127.0.0.1:${broker.port}/${server.database}`],
+          ['table', 'zoned'],
+        ]);
+        send(1, { fieldsJson: '{"n":1,"at":"2026-01-01T00:00:00Z"}' });
+        await sinks.idle(60_000);
+        await sinks.close();
+        expect(await letters()).toEqual([]);
+        const run = begin(
+          () => `${url()}, query: "select at from zoned where n = $1"`,
+          'Out',
+          '.enrich(Db, key: n, fields: [at])\n    .emit(n, at)',
+        );
+        await run.startReading();
+        appendFileSync(run.path('in.jsonl'), readings(2));
+        await vi.waitFor(() => expect(run.delivered('out.jsonl')).toHaveLength(1), { timeout: 30_000, interval: 50 });
+        expect((await run.end('SIGINT'))?.code).toBe(0);
+        const kept = await query(`select ${epoch} as at from zoned`);
+        expect(kept.map(({ at }) => Number(at))).toEqual([Date.UTC(2026, 0, 1) / 1_000]);
+        expect(run.delivered('out.jsonl')[0]?.data).toEqual({ n: 1, at: Date.UTC(2026, 0, 1) });
+      } finally {
+        await query(atHome);
+      }
+    });
+
+    it('makes a dead letter at once of a row that the table refuses, by a trigger or for a value that its column does not take', async () => {
+      const setUp =
+        server.scheme === 'postgres'
+          ? [
+              "create type mode as enum ('on', 'off')",
+              'create table choosy (id varchar(100) primary key, n int, kind mode)',
+              `create function refuse() returns trigger as $$ begin if new.n = 7 then raise exception 'no sevens'; end if; return new; end $$ language plpgsql`,
+              'create trigger choosing before insert on choosy for each row execute function refuse()',
+            ]
+          : [
+              "create table choosy (id varchar(100) primary key, n int, kind enum('on', 'off'))",
+              "create trigger choosing before insert on choosy for each row if new.n = 7 then signal sqlstate '45000' set message_text = 'no sevens'; end if",
+            ];
+      for (const text of setUp) await query(text);
+      const { sinks, send, letters } = sinkTo(server.scheme, [
+        ['url', `${server.scheme}://${server.user}:top-secret@127.0.0.1:${broker.port}/${server.database}`],
+        ['table', 'choosy'],
+      ]);
+      const kinds = ['on', 'loud', 'off', 'loud', 'on', 'loud', 'on', 'on', 'loud', 'loud', 'off'];
+      for (const [n, kind] of kinds.entries()) send(n, { fieldsJson: JSON.stringify({ n, kind }) });
+      await sinks.idle(60_000);
+      await sinks.close();
+      expect((await query('select n from choosy order by n')).map(({ n }) => n)).toEqual([0, 2, 4, 6, 10]);
+      expect((await letters()).map(({ id, code, attempts }) => [Number(id), code, attempts]).sort()).toEqual(
+        [1, 3, 5, 7, 8, 9].map((n) => [n, 'database_error', 1]),
+      );
+    });
+
+    it('takes another connection for one that has fallen silent, with one alone', async () => {
+      const link = await Link.to(broker.port);
+      const { sinks, send } = sinkTo(server.scheme, [
+        ['url', `${server.scheme}://${server.user}:top-secret@127.0.0.1:${link.port}/${server.database}`],
+        ['table', 'alerts'],
+        ['pool_size', 1],
+      ]);
+      send(1_001);
+      await sinks.idle(60_000);
+      link.forget();
+      send(1_002);
+      await sinks.idle(60_000);
+      expect(delivered(sinks)).toBe(2);
+      await sinks.close();
+      await link.close();
     });
 
     it('overwrites no row of another event that has the same value in another unique column', async () => {

@@ -50,6 +50,14 @@ export class Link {
     for (const socket of this.#sockets) socket.pause();
   }
 
+  /** As a router that has lost what it knew: connections from before lead nowhere, and nobody is told; others go through. */
+  forget(): void {
+    for (const socket of this.#sockets) {
+      socket.removeAllListeners('data');
+      socket.pause();
+    }
+  }
+
   /** What was on its way arrives after all. */
   goOn(): void {
     this.#isSilent = false;

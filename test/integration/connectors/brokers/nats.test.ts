@@ -1,5 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamAPI } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
 import { auditedRun } from './audited-run.ts';
@@ -17,7 +18,7 @@ describe.skipIf(!(await hasBroker('nats')))('nats', () => {
   let link: Link;
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
-    broker = await startNats(['readings', 'shared', 'alerts', 'poison']);
+    broker = await startNats(['readings', 'shared', 'alerts', 'poison', 'late', 'short', 'brief', 'kept']);
     link = await Link.to(broker.port);
   });
   afterAll(async () => {
@@ -65,6 +66,81 @@ stream Each = Reading.from(Bus, ${use})
     const { num_ack_pending: pending, num_pending: unread } = await consumers.info('shared', 'cep');
     await client.close();
     expect({ pending, unread }).toEqual({ pending: 0, unread: 0 });
+  });
+
+  const publishTo = async (subject: string, numbers: readonly number[]): Promise<void> => {
+    const client = await clientOf(broker.port);
+    for (const n of numbers) await client.jetstream().publish(subject, JSON.stringify({ event_type: 'Reading', n }));
+    await client.close();
+  };
+  const withStreams = async <T>(ask: (streams: StreamAPI) => Promise<T>): Promise<T> => {
+    const client = await clientOf(broker.port);
+    try {
+      return await ask((await client.jetstreamManager()).streams);
+    } finally {
+      await client.close();
+    }
+  };
+  const numbersOf = (run: ProgramRun): unknown[] => run.delivered('out.jsonl').map(({ data }) => data['n']);
+
+  it('begins at the end of a stream where it is told to, and goes on from there, also in one that was made anew', async () => {
+    const run = begin(reading(`${servers()}, jetstream: true, start: "latest"`, 'topic: "late.>"'));
+    await publishTo('late.a', [100]);
+    await run.startReading();
+    await run.end('SIGKILL');
+    // Nobody reads meanwhile.
+    await publishTo('late.a', [101]);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 1);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await withStreams(async (streams) => {
+      await streams.delete('late');
+      await streams.add({ name: 'late', subjects: ['late.>'] });
+    });
+    await publishTo('late.a', [102, 103]);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 3);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual([101, 102, 103]);
+  });
+
+  it.each([
+    ['short', 'jetstream: true'],
+    ['brief', 'durable: "cep"'],
+  ])('says with a dead letter what a stream has deleted before it was read (%s, %s)', async (stream, how) => {
+    const run = begin(reading(`${servers()}, ${how}`, `topic: "${stream}.>"`));
+    await publishTo(`${stream}.a`, [1, 2, 3]);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 3);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await publishTo(`${stream}.a`, [4, 5, 6]);
+    await withStreams((streams) => streams.purge(stream, { seq: 6 }));
+    for (const count of [4, 5]) {
+      await run.startReading();
+      await run.untilDelivered('out.jsonl', count);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+      await publishTo(`${stream}.a`, [count + 3]);
+    }
+    expect(numbersOf(run)).toEqual([1, 2, 3, 6, 7]);
+    const error = expect.stringContaining(`messages 4 to 5 of the stream '${stream}' were deleted before they were read`);
+    expect(run.letters()).toEqual([expect.objectContaining({ connector: 'Bus', code: 'unreadable_message', error })]);
+  });
+
+  it('goes on where it was when its durable consumer was deleted, wherever readers begin', async () => {
+    const run = begin(reading(`${servers()}, start: "latest"`, 'subject: "kept.>", durable: "cep"'));
+    await publishTo('kept.a', [0]);
+    await run.startReading();
+    await publishTo('kept.a', [1, 2]);
+    await run.untilDelivered('out.jsonl', 2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    const client = await clientOf(broker.port);
+    await (await client.jetstreamManager()).consumers.delete('kept', 'cep');
+    await client.close();
+    await publishTo('kept.a', [3]);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 3);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual([1, 2, 3]);
   });
 
   it('adds every output to a stream, over kills of the server and of cep', async () => {

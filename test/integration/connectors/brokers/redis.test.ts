@@ -66,6 +66,35 @@ stream Each = Reading.from(Store, topic: "${topic}")
     expect(pending).toBe(0);
   });
 
+  it.each([
+    ['trimmed', ''],
+    ['trimmed for a group', ', group: "cep"'],
+  ])('says with a dead letter how many entries of a stream were %s before they were read', async (stream, more) => {
+    const run = begin(reading(`redis_stream (${url()}${more})`, stream));
+    const client = clientOf(broker.port);
+    const add = async (numbers: readonly number[]): Promise<void> => {
+      for (const n of numbers) await client.xadd(stream, '*', 'event_type', 'Reading', 'n', n);
+    };
+    await add([1, 2, 3]);
+    // Those before the first one that is read are nobody's.
+    await client.xtrim(stream, 'MAXLEN', 2);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await add([4, 5, 6, 7]);
+    await client.xtrim(stream, 'MAXLEN', 2);
+    for (const count of [4, 5]) {
+      await run.startReading();
+      await run.untilDelivered('out.jsonl', count);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+      await add([count + 4]);
+    }
+    client.disconnect();
+    expect(run.delivered('out.jsonl').map(({ data }) => data['n'])).toEqual([2, 3, 6, 7, 8]);
+    const error = expect.stringContaining(`2 entries of the stream '${stream}' were deleted or trimmed before they were read`);
+    expect(run.letters()).toEqual([expect.objectContaining({ connector: 'Store', code: 'unreadable_message', error })]);
+  });
+
   it('adds every output to a stream, over kills of the server and of cep', async () => {
     const run = begin(
       (folder) => `
