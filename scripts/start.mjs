@@ -14,12 +14,15 @@ const require = requireLate(createRequire(import.meta.url));
 const importModule = (url) => import(url);
 load('script', SCRIPT)(ENTRY, import.meta.url, require, importModule);
 
-/** Gives what the script evaluates to. Scripts are ASCII. */
+/**
+ * Gives what the script evaluates to. Scripts are ASCII. Read as `latin1` their text would lie outside V8's heap, where its bytes count as garbage
+ * that could be collected: V8 then marks the whole heap soon after the start.
+ */
 function load(what, name) {
   const path = fileURLToPath(new URL(name, import.meta.url));
   const compiledPath = path.replace(/\.js$/, '.compiled');
   const records = RECORDS === what;
-  const script = new Script(readFileSync(path, 'latin1'), {
+  const script = new Script(readFileSync(path).toString(), {
     filename: path,
     cachedData: records ? undefined : compiledBefore(compiledPath),
   });
