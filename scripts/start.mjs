@@ -12,14 +12,18 @@ const require = requireLate(createRequire(import.meta.url));
 
 /** For packages that are modules and cannot be required. */
 const importModule = (url) => import(url);
+if (RECORDS !== '') compileToBaseline(false);
 load('script', SCRIPT)(ENTRY, import.meta.url, require, importModule);
 
-/** Gives what the script evaluates to. Scripts are ASCII. */
+/**
+ * Gives what the script evaluates to. Scripts are ASCII. Read as `latin1` their text would lie outside V8's heap, where its bytes count as garbage
+ * that could be collected: V8 then marks the whole heap soon after the start.
+ */
 function load(what, name) {
   const path = fileURLToPath(new URL(name, import.meta.url));
   const compiledPath = path.replace(/\.js$/, '.compiled');
   const records = RECORDS === what;
-  const script = new Script(readFileSync(path, 'latin1'), {
+  const script = new Script(readFileSync(path).toString(), {
     filename: path,
     cachedData: records ? undefined : compiledBefore(compiledPath),
   });
@@ -27,8 +31,17 @@ function load(what, name) {
   return script.runInThisContext();
 }
 
+/**
+ * What V8 keeps of a function says whether it was compiled to baseline code, and each later process compiles such a function so at its first call:
+ * loading a small program took half as long again. So no function is while V8 records. The flag must be as it was when the record is made.
+ */
+function compileToBaseline(does) {
+  require('node:v8').setFlagsFromString(does ? '--sparkplug' : '--no-sparkplug');
+}
+
 /** For all to read, whatever a server lets others see of its files. */
 function record(script, path) {
+  compileToBaseline(true);
   writeFileSync(path, script.createCachedData());
   chmodSync(path, 0o644);
 }

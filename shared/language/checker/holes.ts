@@ -62,21 +62,37 @@ function fillingOfStream(node: StreamDeclaration, holes: Holes): Fill {
     holes.parts = before;
     return null;
   }
-  const { kind, span, type, source } = node;
-  return (value): StreamDeclaration => {
-    let made: readonly OperatorCall[] | undefined;
-    return {
-      kind,
-      span,
-      name: name(value) as Identifier,
-      type,
-      source,
-      get operators() {
-        made ??= operators(value) as readonly OperatorCall[];
-        return made;
-      },
-    };
+  return (value) => new FilledStream(node, name(value) as Identifier, () => operators(value) as readonly OperatorCall[]);
+}
+
+/** A stream whose operators are made when they are first read. All have one getter: where each has its own, V8 keeps each as a dictionary. */
+class FilledStream implements StreamDeclaration {
+  static readonly #late: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: FilledStream) {
+      this.#operators ??= this.#make();
+      return this.#operators;
+    },
   };
+  declare readonly kind: 'StreamDeclaration';
+  declare readonly span: Span;
+  declare readonly name: Identifier;
+  declare readonly type: StreamDeclaration['type'];
+  declare readonly source: StreamDeclaration['source'];
+  declare readonly operators: readonly OperatorCall[];
+  readonly #make: () => readonly OperatorCall[];
+  #operators: readonly OperatorCall[] | undefined;
+
+  constructor({ kind, span, type, source }: StreamDeclaration, name: Identifier, make: () => readonly OperatorCall[]) {
+    this.#make = make;
+    this.kind = kind;
+    this.span = span;
+    this.name = name;
+    this.type = type;
+    this.source = source;
+    Object.defineProperty(this, 'operators', FilledStream.#late);
+  }
 }
 
 /** Characters of a text that count as one part. */

@@ -23,10 +23,16 @@ const HIGH_BITS = -0x7f7f7f80;
  * (`printFound`), for which a call is dear.
  */
 export class RecentTexts {
-  slots = newSlots(SLOTS_MIN);
+  slots = newSlots(0);
   /** Of a hash so many bits are left out. */
-  shift = 32 - Math.log2(SLOTS_MIN);
+  shift = 32;
   private taken = 0;
+
+  /** Sets both a second time: V8 takes a field that was set once for a constant, and gives up a reader that it compiles when that changes. */
+  constructor() {
+    this.shift -= Math.log2(SLOTS_MIN);
+    this.clear();
+  }
 
   /**
    * The text at `start` stands at this place of the table. `known`: how many texts the field has had. There is room for all of them from

@@ -4,6 +4,7 @@ import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
 import { noteAlike } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
 import type { ConstantExpression, OperatorPlan, StreamPlan } from '../../plan/plan.ts';
+import type { Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import { constant } from '../expressions/fold.ts';
 import type { Repetition } from '../holes.ts';
@@ -146,22 +147,51 @@ function filled(node: StreamDeclaration, model: Model, value: number): StreamRes
   const { text: name } = node.name;
   const { plan: other, shape, carries, branches, late } = model.result;
   const constants = model.constants.map((one, at) => constant((model.values[at]?.(value) ?? one.value) as Value, one.type));
-  let operators: readonly OperatorPlan[] | undefined;
-  const plan: StreamPlan = {
-    name,
-    source: other.source,
-    get operators() {
-      operators ??= filledWith(constants, node, model);
-      return operators;
-    },
-    partition: other.partition,
-    time: other.time,
-    onError: other.onError,
-    resultType: typeOfShape(shape, name),
-    origin: other.origin,
-  };
+  const plan = new FilledPlan(other, name, typeOfShape(shape, name), () => filledWith(constants, node, model));
   noteAlike(plan, { other, constantsOfOther: model.constants, constants });
   return { plan, shape: { ...shape, description: `stream \`${name}\`` }, carries: model.emits ? [name] : carries, branches, late };
+}
+
+/**
+ * The plan of a stream that is another one but for its name, and its operators, which are made when they are first read. All have one getter: where
+ * each has its own, as in an object literal, V8 keeps each as a dictionary, which is slow to make and to read.
+ */
+class FilledPlan implements StreamPlan {
+  static readonly #late: PropertyDescriptor = {
+    enumerable: true,
+    configurable: true,
+    get(this: FilledPlan) {
+      this.#operators ??= this.#make();
+      return this.#operators;
+    },
+  };
+  declare readonly name: string;
+  declare readonly source: StreamPlan['source'];
+  declare readonly operators: StreamPlan['operators'];
+  declare readonly partition: StreamPlan['partition'];
+  declare readonly time: StreamPlan['time'];
+  declare readonly onError: StreamPlan['onError'];
+  declare readonly resultType: StreamPlan['resultType'];
+  declare readonly origin: StreamPlan['origin'];
+  readonly #make: () => StreamPlan['operators'];
+  #operators: StreamPlan['operators'] | undefined;
+
+  constructor(
+    { source, partition, time, onError, origin }: StreamPlan,
+    name: string,
+    resultType: Type,
+    make: () => StreamPlan['operators'],
+  ) {
+    this.#make = make;
+    this.name = name;
+    this.source = source;
+    Object.defineProperty(this, 'operators', FilledPlan.#late);
+    this.partition = partition;
+    this.time = time;
+    this.onError = onError;
+    this.resultType = resultType;
+    this.origin = origin;
+  }
 }
 
 function filledWith(constants: readonly ConstantExpression[], node: StreamDeclaration, model: Model): readonly OperatorPlan[] {

@@ -30,6 +30,22 @@ interface KnownEquality {
 
 const NOTHING: readonly never[] = [];
 
+/** Bounds that are known before the condition is read. */
+class KnownBounds implements BoundedStream {
+  readonly bounds: RuleBounds;
+  readonly evaluatedOutside = NOTHING;
+  readonly #stream: StreamPlan;
+
+  constructor(bounds: RuleBounds, stream: StreamPlan) {
+    this.bounds = bounds;
+    this.#stream = stream;
+  }
+
+  get condition(): FilterPlan {
+    return this.#stream.operators[0] as FilterPlan;
+  }
+}
+
 /** The bounds of streams, one after the other. */
 export class StreamBounds {
   /** Of streams that others were made of; null where those have to be looked at one by one. */
@@ -42,15 +58,7 @@ export class StreamBounds {
     const constant = known === null ? undefined : alike?.constants[known.place];
     if (known === null || constant === undefined) return boundsOf(stream);
     const value = constant.value as string | number;
-    return [
-      {
-        bounds: { ...known.bounds, value },
-        get condition() {
-          return stream.operators[0] as FilterPlan;
-        },
-        evaluatedOutside: NOTHING,
-      },
-    ];
+    return [new KnownBounds({ ...known.bounds, value }, stream)];
   }
 
   #ofOther({ other, constantsOfOther }: AlikeStream): KnownEquality | null {
