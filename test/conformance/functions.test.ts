@@ -103,6 +103,7 @@ describe('collections', () => {
       ],
     ],
     ['any all', '[any([1, 2], x => x > 1), all([1, 2], x => x > 1), any([], x => true), all([], x => false)]', [true, false, false, true]],
+    ['null counts as false', '[filter(x, i => i.a), any(x, i => i.a), all(x, i => i.a)]', [[], false, false], 'x: [{b: 1}]'],
     ['flatten', 'flatten([[1], [2, 3], []])', [1, 2, 3]],
     [
       'zip',

@@ -1,4 +1,5 @@
 import type { Value } from '../../events/value.ts';
+import type { TypeProblem } from '../plan/type-relations.ts';
 import type { Type } from '../plan/types.ts';
 
 export { EvaluationError } from '../../events/evaluation-error.ts';
@@ -20,7 +21,12 @@ export interface Parameter {
   /** The last parameter may be given any number of times, also not at all. */
   readonly variadic?: boolean;
   /** A lambda with one of these numbers of parameters; `types` is then empty. */
-  readonly lambda?: { readonly arities: readonly number[]; readonly parameterTypes: (args: readonly Type[]) => readonly Type[] };
+  readonly lambda?: {
+    readonly arities: readonly number[];
+    readonly parameterTypes: (args: readonly Type[]) => readonly Type[];
+    /** It gives a bool. */
+    readonly isCondition?: true;
+  };
 }
 
 /** An example that runs as a test and stands in the docs: an expression, and the literal it equals. */
@@ -41,6 +47,8 @@ export interface FunctionDescriptor {
   readonly examples: readonly [FunctionExample, ...FunctionExample[]];
   /** `propagate`: any null argument makes the result null without a call. `handle`: the implementation sees nulls. */
   readonly nulls: 'propagate' | 'handle';
+  /** Why arguments of these types, each of which fits its parameter, can never do together; undefined where they may. */
+  readonly checkTypes?: (args: readonly Type[]) => TypeProblem | undefined;
   /** Checks constant arguments when the program is checked; a message means E052 or E051. */
   readonly checkConstants?: (args: readonly (Value | undefined)[]) => { code: 'E051' | 'E052'; message: string } | undefined;
   /** Pure: the same arguments and context give the same value. Throws `EvaluationError` on kinds it cannot take. */
