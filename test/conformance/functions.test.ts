@@ -229,6 +229,38 @@ describe('functions of arrays where aggregates have the same name', () => {
   ]);
 });
 
+describe('a sum of durations that has none', () => {
+  const event = 'event J: took: duration?, ok: bool, xs: [duration]\n';
+  const none = 'J { took: 5000, ok: false, xs: [] }\n';
+  const windows = ['window(10s)', 'window(10s, sliding: 5s)', 'window(session: 1s)', 'window(1)', 'window(10s, align: first)'];
+  runs([
+    ...windows.map(
+      (window) =>
+        [
+          window,
+          `${event}stream S = J.${window}.aggregate(s: sum(took) where ok, n: count()).where(window_start >= @1970-01-01).emit(s: s / 1s, t: s + 1s, u: to_string(s))`,
+          none,
+          'S {"s":0,"t":1000,"u":"0s"}',
+        ] as const,
+    ),
+    [
+      'a running aggregate',
+      `${event}stream S = J.aggregate(s: (sum(took) where ok) + 1s).emit(s: s)`,
+      `${none}@1s J { took: 5000, ok: true, xs: [] }`,
+      'S {"s":1000}',
+      'S {"s":6000}',
+    ],
+    [
+      'a closure',
+      `${event}stream S = J where ok as a -> J* where not ok as b -> J where ok as c .within(1m).emit(s: sum(b.took) + 1s)`,
+      'J { took: 5000, ok: true, xs: [] }\n@1s J { took: 5000, ok: true, xs: [] }',
+      'S {"s":1000}',
+    ],
+    ['an array', `${event}stream S = J.emit(s: sum(xs) + 1s)`, none, 'S {"s":1000}'],
+    ['of numbers it is 0', 'event J: n: int?\nstream S = J.window(10s).aggregate(s: sum(n)).emit(s: to_string(s))', 'J {}', 'S {"s":"0"}'],
+  ]);
+});
+
 describe('functions of the program', () => {
   const one = (body: string, call: string, result: unknown, fields = '') =>
     [

@@ -266,6 +266,7 @@ function ofItems(aggregate: AggregateDescriptor, summary: string, examples: Func
     summary,
     examples,
     checkTypes: ([items]) => itemProblem(aggregate.name, itemOf(items), aggregate.parameters[0]?.types ?? []),
+    ...(aggregate.ofDurations && { ofDurations: ofItems(aggregate.ofDurations, summary, examples) }),
     evaluate: (items) => {
       const accumulator = aggregate.create([]);
       items.forEach((item, at) => {
@@ -276,10 +277,14 @@ function ofItems(aggregate: AggregateDescriptor, summary: string, examples: Func
   });
 }
 
-const sum = ofItems(sumAggregate, 'The sum of numbers or durations; nulls are skipped; 0 of none.', [
-  { code: 'sum([1, 2, null])', result: '3' },
-  { code: 'sum([30s, 1m])', result: '1m30s' },
-]);
+const sum = ofItems(
+  sumAggregate,
+  'The sum of numbers or durations; nulls are skipped; 0 of none, `0s` where the items are declared durations.',
+  [
+    { code: 'sum([1, 2, null])', result: '3' },
+    { code: 'sum([30s, 1m])', result: '1m30s' },
+  ],
+);
 
 const avg = ofItems(avgAggregate, 'The mean of numbers or durations; nulls are skipped; null of none.', [
   { code: 'avg([1, 2])', result: '1.5' },

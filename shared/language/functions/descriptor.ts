@@ -51,6 +51,8 @@ export interface FunctionDescriptor {
   readonly checkTypes?: (args: readonly Type[]) => TypeProblem | undefined;
   /** Checks constant arguments when the program is checked; a message means E052 or E051. */
   readonly checkConstants?: (args: readonly (Value | undefined)[]) => { code: 'E051' | 'E052'; message: string } | undefined;
+  /** Runs in its place where the first argument is an array of durations. */
+  readonly ofDurations?: FunctionDescriptor;
   /** Pure: the same arguments and context give the same value. Throws `EvaluationError` on kinds it cannot take. */
   readonly evaluate: (args: readonly (Value | FunctionValue)[], context: CallContext) => Value;
 }
@@ -135,6 +137,8 @@ export interface AggregateDescriptor {
   readonly followsTime?: true;
   /** For arguments that are numbers. `count` counts values of any kind. Absent = only its accumulator will do. */
   readonly numbers?: NumericState;
+  /** Runs in its place where its argument is a duration; what either saves the other loads. */
+  readonly ofDurations?: AggregateDescriptor;
   readonly create: (constants: readonly Value[]) => Accumulator;
   /** Absent where only adding all that is left again gives the result. */
   readonly createSliding?: (constants: readonly Value[]) => SlidingAccumulator;
