@@ -297,6 +297,60 @@ describe('functions of the program', () => {
     one('fn a(n): if n == 0 then "a" else b(n - 1)\nfn b(n): if n == 0 then "b" else a(n - 1)', 'a(3)', 'b'),
     one('fn f(n: int): n > 3', '[f(4), f(1)]', [true, false]),
     one('fn depth(n): if n == 0 then 0 else 1 + depth(n - 1)', 'depth(254)', 254),
+    ...['sum(n)', 'max(n) - min(n)', 'last(n)', 'first(n), m: stddev(n)'].map(
+      (aggregate) =>
+        [
+          `a result of another type than declared is a failure where it is given, not in ${aggregate} behind it`,
+          `fn f(x) -> float: x\nstream V = T.select(n: f(x))\nstream S = V.window(3).aggregate(v: ${aggregate}).emit(v: v)`,
+          'T { x: 4 }\nT { x: "a" }\nT {}\nT { x: 4 }',
+          'failure {"stream":"V"}',
+          `S {"v":${aggregate === 'sum(n)' ? 8 : aggregate.includes('-') ? 0 : 4}}`,
+          '{"counters":"V","failures":1}',
+        ] as const,
+    ),
+    [
+      'a pattern over such results meets none',
+      'fn f(x) -> float: x\nstream V = T.select(n: f(x))\nstream S = V as a -> V as b where b.n > a.n .within(1h).emit(v: b.n - a.n)',
+      'T { x: 1 }\nT { x: true }\nT { x: {} }\nT { x: "3" }\nT { x: 5 }',
+      'failure {"stream":"V"}',
+      'failure {"stream":"V"}',
+      'failure {"stream":"V"}',
+      'S {"v":4}',
+      '{"counters":"V","failures":3}',
+    ],
+    ...(
+      [
+        ['[int]', '[1, "a"]'],
+        ['{str: bool}', '{a: 1}'],
+        ['R', '{n: "a"}'],
+        ['timestamp', '5'],
+        ['bool', '1'],
+      ] as const
+    ).map(
+      ([type, x]) =>
+        [
+          `so is what is no ${type} inside, and null is one`,
+          `type R: n: int\nfn f(x) -> ${type}: x\nstream S = T.emit(v: f(x))`,
+          `T { x: ${x} }\nT {}`,
+          'failure {"stream":"S"}',
+          'S {"v":null}',
+          '{"counters":"S","failures":1}',
+        ] as const,
+    ),
+    [
+      'a var of the program takes what is of its type alone',
+      'var n = 0\nfn put(x):\n    n := x\n    true\nstream V = T.where(put(x)).select(n: n)\nstream S = V.window(2).aggregate(v: sum(n)).emit(v: v)',
+      'T { x: 1 }\nT { x: "a" }\nT { x: 2 }',
+      'failure {"stream":"V"}',
+      'S {"v":3}',
+      '{"counters":"V","failures":1}',
+    ],
+    [
+      'a local of a lambda may hold what is not of its type, of which nothing is taken to be known',
+      'stream V = T.select(n: [x].map(i => { let n: int = i; n })[0])\nstream S = V.window(3).aggregate(v: count(n), l: last(n)).emit(v: v, l: l)',
+      'T { x: 1 }\nT { x: "a" }\nT {}',
+      'S {"v":2,"l":null}',
+    ],
     [
       'recursion deeper than 256 is a failure',
       'fn depth(n): if n == 0 then 0 else 1 + depth(n - 1)\nstream S = T.emit(v: depth(n))\nstream R = T.emit(n: n)',
