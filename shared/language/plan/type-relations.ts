@@ -59,7 +59,8 @@ export function membershipProblem(item: Type, container: Type): TypeProblem | un
   }
   const isText = item.kind === 'str' || isUnknown(item);
   if (container.kind === 'str' || container.kind === 'map' || container.kind === 'record') return isText ? undefined : { problem: never };
-  return { problem: `\`in\` looks in an array, a map or a str, not in ${printType(container)}` };
+  const hint = isNumeric(container) ? { hint: 'a range stands in parentheses: `x in (1..5)`' } : {};
+  return { problem: `\`in\` looks in an array, a map or a str, not in ${printType(container)}`, ...hint };
 }
 
 /** How values of the one type are made comparable with those of the other. */

@@ -76,7 +76,7 @@ describe('operators on types', () => {
     ['tags < tags', '1:1 E062 [str] and [str] have no order (`<`)'],
     ['1 in tags', '1:1 E062 int is never in [str] (convert with to_string(x), to_int(x) or to_float(x))'],
     ['1 in symbol', '1:1 E062 int is never in str'],
-    ['1 in qty', '1:1 E062 `in` looks in an array, a map or a str, not in int'],
+    ['1 in qty', '1:1 E062 `in` looks in an array, a map or a str, not in int (a range stands in parentheses: `x in (1..5)`)'],
     ['qty and open', '1:1 E060 a condition is a bool, not int'],
     ['not qty', '1:5 E060 a condition is a bool, not int'],
     ['if qty then 1 else 2', '1:4 E060 a condition is a bool, not int'],
