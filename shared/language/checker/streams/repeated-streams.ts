@@ -158,6 +158,7 @@ function filled(node: StreamDeclaration, model: Model, value: number): StreamRes
     time: other.time,
     onError: other.onError,
     resultType: typeOfShape(shape, name),
+    ...(other.declaredType && { declaredType: other.declaredType }),
     origin: other.origin,
   };
   noteAlike(plan, { other, constantsOfOther: model.constants, constants });
