@@ -103,6 +103,7 @@ describe('collections', () => {
       ],
     ],
     ['any all', '[any([1, 2], x => x > 1), all([1, 2], x => x > 1), any([], x => true), all([], x => false)]', [true, false, false, true]],
+    ['null counts as false', '[filter(x, i => i.a), any(x, i => i.a), all(x, i => i.a)]', [[], false, false], 'x: [{b: 1}]'],
     ['flatten', 'flatten([[1], [2, 3], []])', [1, 2, 3]],
     [
       'zip',
@@ -228,6 +229,38 @@ describe('functions of arrays where aggregates have the same name', () => {
   ]);
 });
 
+describe('a sum of durations that has none', () => {
+  const event = 'event J: took: duration?, ok: bool, xs: [duration]\n';
+  const none = 'J { took: 5000, ok: false, xs: [] }\n';
+  const windows = ['window(10s)', 'window(10s, sliding: 5s)', 'window(session: 1s)', 'window(1)', 'window(10s, align: first)'];
+  runs([
+    ...windows.map(
+      (window) =>
+        [
+          window,
+          `${event}stream S = J.${window}.aggregate(s: sum(took) where ok, n: count()).where(window_start >= @1970-01-01).emit(s: s / 1s, t: s + 1s, u: to_string(s))`,
+          none,
+          'S {"s":0,"t":1000,"u":"0s"}',
+        ] as const,
+    ),
+    [
+      'a running aggregate',
+      `${event}stream S = J.aggregate(s: (sum(took) where ok) + 1s).emit(s: s)`,
+      `${none}@1s J { took: 5000, ok: true, xs: [] }`,
+      'S {"s":1000}',
+      'S {"s":6000}',
+    ],
+    [
+      'a closure',
+      `${event}stream S = J where ok as a -> J* where not ok as b -> J where ok as c .within(1m).emit(s: sum(b.took) + 1s)`,
+      'J { took: 5000, ok: true, xs: [] }\n@1s J { took: 5000, ok: true, xs: [] }',
+      'S {"s":1000}',
+    ],
+    ['an array', `${event}stream S = J.emit(s: sum(xs) + 1s)`, none, 'S {"s":1000}'],
+    ['of numbers it is 0', 'event J: n: int?\nstream S = J.window(10s).aggregate(s: sum(n)).emit(s: to_string(s))', 'J {}', 'S {"s":"0"}'],
+  ]);
+});
+
 describe('functions of the program', () => {
   const one = (body: string, call: string, result: unknown, fields = '') =>
     [
@@ -264,6 +297,60 @@ describe('functions of the program', () => {
     one('fn a(n): if n == 0 then "a" else b(n - 1)\nfn b(n): if n == 0 then "b" else a(n - 1)', 'a(3)', 'b'),
     one('fn f(n: int): n > 3', '[f(4), f(1)]', [true, false]),
     one('fn depth(n): if n == 0 then 0 else 1 + depth(n - 1)', 'depth(254)', 254),
+    ...['sum(n)', 'max(n) - min(n)', 'last(n)', 'first(n), m: stddev(n)'].map(
+      (aggregate) =>
+        [
+          `a result of another type than declared is a failure where it is given, not in ${aggregate} behind it`,
+          `fn f(x) -> float: x\nstream V = T.select(n: f(x))\nstream S = V.window(3).aggregate(v: ${aggregate}).emit(v: v)`,
+          'T { x: 4 }\nT { x: "a" }\nT {}\nT { x: 4 }',
+          'failure {"stream":"V"}',
+          `S {"v":${aggregate === 'sum(n)' ? 8 : aggregate.includes('-') ? 0 : 4}}`,
+          '{"counters":"V","failures":1}',
+        ] as const,
+    ),
+    [
+      'a pattern over such results meets none',
+      'fn f(x) -> float: x\nstream V = T.select(n: f(x))\nstream S = V as a -> V as b where b.n > a.n .within(1h).emit(v: b.n - a.n)',
+      'T { x: 1 }\nT { x: true }\nT { x: {} }\nT { x: "3" }\nT { x: 5 }',
+      'failure {"stream":"V"}',
+      'failure {"stream":"V"}',
+      'failure {"stream":"V"}',
+      'S {"v":4}',
+      '{"counters":"V","failures":3}',
+    ],
+    ...(
+      [
+        ['[int]', '[1, "a"]'],
+        ['{str: bool}', '{a: 1}'],
+        ['R', '{n: "a"}'],
+        ['timestamp', '5'],
+        ['bool', '1'],
+      ] as const
+    ).map(
+      ([type, x]) =>
+        [
+          `so is what is no ${type} inside, and null is one`,
+          `type R: n: int\nfn f(x) -> ${type}: x\nstream S = T.emit(v: f(x))`,
+          `T { x: ${x} }\nT {}`,
+          'failure {"stream":"S"}',
+          'S {"v":null}',
+          '{"counters":"S","failures":1}',
+        ] as const,
+    ),
+    [
+      'a var of the program takes what is of its type alone',
+      'var n = 0\nfn put(x):\n    n := x\n    true\nstream V = T.where(put(x)).select(n: n)\nstream S = V.window(2).aggregate(v: sum(n)).emit(v: v)',
+      'T { x: 1 }\nT { x: "a" }\nT { x: 2 }',
+      'failure {"stream":"V"}',
+      'S {"v":3}',
+      '{"counters":"V","failures":1}',
+    ],
+    [
+      'a local of a lambda may hold what is not of its type, of which nothing is taken to be known',
+      'stream V = T.select(n: [x].map(i => { let n: int = i; n })[0])\nstream S = V.window(3).aggregate(v: count(n), l: last(n)).emit(v: v, l: l)',
+      'T { x: 1 }\nT { x: "a" }\nT {}',
+      'S {"v":2,"l":null}',
+    ],
     [
       'recursion deeper than 256 is a failure',
       'fn depth(n): if n == 0 then 0 else 1 + depth(n - 1)\nstream S = T.emit(v: depth(n))\nstream R = T.emit(n: n)',

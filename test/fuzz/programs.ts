@@ -15,8 +15,11 @@ export function program(tape: Tape): string {
     streams.push(made);
     return made.text;
   });
-  return [declarations(tape), ...functions, ...variables, ...texts].join('\n\n').concat('\n');
+  return [declarations(tape), OF_ANYTHING, ...functions, ...variables, ...texts].join('\n\n').concat('\n');
 }
+
+/** What it gives is a number by its declaration alone. */
+const OF_ANYTHING = 'fn number(x) -> float: x';
 
 /** Of some types the events come whole: one of their fields is neither number, text, bool nor time. */
 function declarations(tape: Tape): string {
@@ -57,7 +60,7 @@ const BASIC = {
   A: names(['id', 'v'], ['s'], ['ok']),
   B: names(['id', 'v', 'w'], ['s'], ['ok']),
   K: names(['id', 'v']),
-  D: names([], [], [], ['id', 'v', '__proto__', 'constructor']),
+  D: names(['number(id)'], [], [], ['id', 'v', '__proto__', 'constructor']),
 };
 type EventType = keyof typeof BASIC;
 
@@ -75,10 +78,17 @@ function programFunction(tape: Tape, name: string): string {
 
 function stream(tape: Tape, name: string, before: readonly Stream[], functionCount: number): Stream {
   const functions = Array.from({ length: functionCount }, (_, i) => `f${i}`);
-  const source = tape.pick([eventSource, eventSource, streamSource, mergeSource, patternSource, patternSource, joinSource, timerSource])(
-    tape,
-    before,
-  );
+  const source = tape.pick([
+    eventSource,
+    eventSource,
+    openSource,
+    streamSource,
+    mergeSource,
+    patternSource,
+    patternSource,
+    joinSource,
+    timerSource,
+  ])(tape, before);
   const withFunctions = { ...source.names, functions };
   const lines = [`stream ${name} = ${source.text}`];
   const end = operators(tape, lines, withFunctions, source);
@@ -120,6 +130,15 @@ function joinSource(tape: Tape): Source {
     names: names(['A.id', 'A.v', 'K.id', 'K.v'], ['A.s'], ['A.ok']),
     isJoin: true,
     handedOn: null,
+  };
+}
+
+/** Rows of which a declared type is known, and nothing of what they hold. */
+function openSource(tape: Tape): Source {
+  return {
+    text: tape.pick(['D.emit as A ()', 'D.select(id: number(id), v: number(v), s: f"{id}", ok: v is null)']),
+    names: BASIC.A,
+    isJoin: false,
   };
 }
 

@@ -4,7 +4,7 @@ import { toText } from '../../shared/events/text.ts';
 import type { Value } from '../../shared/events/value.ts';
 import { field, index, range, slice } from '../../shared/language/functions/arithmetic.ts';
 import type { CallContext, FunctionValue } from '../../shared/language/functions/descriptor.ts';
-import { aggregates, functions } from '../../shared/language/functions/index.ts';
+import { aggregateOver, functionOver } from '../../shared/language/functions/index.ts';
 import { holds, truth } from '../../shared/language/functions/truth.ts';
 import {
   type CallExpression,
@@ -170,7 +170,7 @@ function prepareLogical(operator: LogicalExpression['operator'], left: Evaluate,
 
 /** The aggregate over what a slot holds now; `rate()` and its like divide by last minus first. */
 function prepareClosureAggregate(node: ClosureAggregateExpression, expression: (plan: PlanExpression) => Evaluate): Evaluate {
-  const descriptor = aggregates.get(node.function);
+  const descriptor = aggregateOver(node.function, node.argument?.type);
   invariant(descriptor !== undefined, `no aggregate is called ${node.function}`);
   const argument = node.argument && expression(node.argument);
   return (scope) => {
@@ -199,7 +199,7 @@ function prepareTemplate(node: TemplateExpression, expression: (plan: PlanExpres
 }
 
 function prepareCall(node: CallExpression, expression: (plan: PlanExpression) => Evaluate, budget: StepBudget): Evaluate {
-  const descriptor = functions.get(node.function);
+  const descriptor = functionOver(node.function, node.arguments[0]?.type);
   invariant(descriptor !== undefined, `no function is called ${node.function}`);
   const propagates = descriptor.nulls === 'propagate';
   const args = node.arguments.map((argument) =>

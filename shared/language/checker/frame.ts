@@ -4,6 +4,7 @@ import type { Frame } from './scope.ts';
 export function newFrame(): Frame {
   let size = 0;
   return {
+    doubts: 0,
     allocate: () => size++,
     get size() {
       return size;

@@ -5,6 +5,7 @@ import { nearestName } from '../diagnostics/nearest-name.ts';
 import type { InvokeExpression, NamedExpression, PlanExpression } from '../plan/plan.ts';
 import { ANY, BOOL, DURATION, FLOAT, INT, isNumeric, printType, STR, TIMESTAMP } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
+import { requireBool } from './expressions/bools.ts';
 import { lowerCall, lowerInvocation } from './expressions/calls.ts';
 import { isExpression } from './expressions/closures.ts';
 import { constant, UNRESOLVED } from './expressions/fold.ts';
@@ -123,16 +124,7 @@ export function lowerBool(node: Expression, scope: NameScope, context: CheckCont
 
 function lowerBoolAt(node: Expression, place: Place): PlanExpression {
   const lowered = lowerAt(node, place);
-  if (lowered.type.kind === 'bool' || lowered.type.kind === 'any' || lowered.type.kind === 'null') return lowered;
-  place.context.report('E060', node.span, `a condition is a bool, not ${printType(lowered.type)}`, bitsHint(node));
-  return UNRESOLVED;
-}
-
-/** `a & b` as a condition is what other languages write for `and`. */
-function bitsHint(written: Expression): string | undefined {
-  const node = unwrapped(written);
-  if (node.kind !== 'Binary' || (node.operator !== '&' && node.operator !== '|')) return undefined;
-  return `\`${node.operator}\` works on the bits of ints: write \`${node.operator === '&' ? 'and' : 'or'}\``;
+  return requireBool(node, lowered.type, place.context) ? lowered : UNRESOLVED;
 }
 
 /** E061 for an expression that is no duration; a plain number gets the hint to write a unit. */

@@ -79,6 +79,8 @@ export interface NameScope {
 /** The local slots of one activation or one expression of a stream; lambdas take theirs from it. */
 export interface Frame {
   allocate(): number;
+  /** How many times a local was given a value that need not be of its type, as only shows when the program runs. */
+  doubts: number;
   /** Slots handed out so far. */
   readonly size: number;
 }

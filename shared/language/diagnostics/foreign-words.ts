@@ -216,6 +216,7 @@ export const foreignFunctions: readonly ForeignWords[] = [
   { words: ['sprintf', 'printf', 'format_string'], hint: 'write `f"{a} of {b}"`, or `format("{} of {}", a, b)`' },
   { words: ['isnull', 'isempty', 'is_none', 'isna', 'isnan'], hint: 'write `x is null`; for a text `x == ""`, for a list `len(x) == 0`' },
   { words: ['isnotnull', 'is_not_null', 'notnull', 'isnotempty', 'exists', 'defined', 'isdefined'], hint: 'write `x is not null`' },
+  { words: ['between', 'in_range', 'inrange', 'is_between'], hint: 'write `x >= a and x <= b`' },
   { words: ['nvl', 'ifnull', 'isnull_or', 'default', 'fillnull', 'zeroifnull', 'firstnonnull', 'or_else'], hint: 'write `x ?? y`' },
   { words: ['iff', 'iif', 'if', 'case', 'when', 'decode', 'cond', 'choose', 'switch'], hint: 'write `if a then b else c`' },
   {

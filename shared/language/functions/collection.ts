@@ -1,7 +1,8 @@
 import { makeEntries, makeItems, makeNewItems, makePairs, makeText } from '../../events/making.ts';
 import { keyOf } from '../../events/text.ts';
 import { isArray, isMap, kindOf, type Value, type ValueArray, type ValueMap } from '../../events/value.ts';
-import { ANY, arrayOf, BOOL, INT, mapOf, STR, type Type } from '../plan/types.ts';
+import { differingKinds, isUnknown, membershipProblem, type TypeProblem } from '../plan/type-relations.ts';
+import { ANY, arrayOf, BOOL, FLOAT, INT, isAssignable, isNumeric, mapOf, printType, STR, type Type } from '../plan/types.ts';
 import { index, isIn, range as rangeOf } from './access.ts';
 import { variance as varianceAggregate } from './aggregates/spread.ts';
 import { avg as avgAggregate, sum as sumAggregate } from './aggregates/sum.ts';
@@ -14,6 +15,7 @@ import {
   int,
   itemLambda,
   itemOf,
+  itemTest,
   list,
   listOrMap,
   map as mapOfAny,
@@ -24,7 +26,8 @@ import {
   variadic,
 } from './define.ts';
 import { type AggregateDescriptor, EvaluationError, type FunctionDescriptor } from './descriptor.ts';
-import { orderOf, requireOrdered } from './extremes.ts';
+import { orderOf, requireOrdered, unordered } from './extremes.ts';
+import { holds } from './truth.ts';
 
 const len = defineFunction({
   name: 'len',
@@ -51,6 +54,7 @@ const contains = defineFunction({
     { code: 'contains([1, 2], 3)', result: 'false' },
     { code: 'contains({a: 1}, "a")', result: 'true' },
   ],
+  checkTypes: ([x = ANY, part = ANY]) => membershipProblem(part, x),
   evaluate: (x, part) => isIn(part, x),
 });
 
@@ -128,6 +132,7 @@ const sort = defineFunction({
     { code: 'sort([10, 9, null, 1.5])', result: '[1.5, 9, 10, null]' },
     { code: 'sort(["b", "B", "a"])', result: '["B", "a", "b"]' },
   ],
+  checkTypes: ([items]) => unordered('sort', itemOf(items)),
   evaluate: (items) => {
     makeNewItems(items.length);
     const present = items.filter((item) => item !== null);
@@ -192,6 +197,7 @@ const get = defineFunction({
     { code: 'get({a: 1}, "b", 0)', result: '0' },
   ],
   nulls: 'handle',
+  checkTypes: indexProblem,
   evaluate: (container, key, fallback = null) => index(container, key) ?? fallback,
 });
 
@@ -206,6 +212,7 @@ const set = defineFunction({
     { code: 'set([1, 2], -1, 5)', result: '[1, 5]' },
   ],
   nulls: 'handle',
+  checkTypes: indexProblem,
   evaluate: (container, key, value) => {
     if (container === null || key === null) return null;
     if (isMap(container)) return withEntry(container, key, value);
@@ -258,6 +265,8 @@ function ofItems(aggregate: AggregateDescriptor, summary: string, examples: Func
     result: (args) => aggregate.result([itemOf(args[0])]),
     summary,
     examples,
+    checkTypes: ([items]) => itemProblem(aggregate.name, itemOf(items), aggregate.parameters[0]?.types ?? []),
+    ...(aggregate.ofDurations && { ofDurations: ofItems(aggregate.ofDurations, summary, examples) }),
     evaluate: (items) => {
       const accumulator = aggregate.create([]);
       items.forEach((item, at) => {
@@ -268,10 +277,14 @@ function ofItems(aggregate: AggregateDescriptor, summary: string, examples: Func
   });
 }
 
-const sum = ofItems(sumAggregate, 'The sum of numbers or durations; nulls are skipped; 0 of none.', [
-  { code: 'sum([1, 2, null])', result: '3' },
-  { code: 'sum([30s, 1m])', result: '1m30s' },
-]);
+const sum = ofItems(
+  sumAggregate,
+  'The sum of numbers or durations; nulls are skipped; 0 of none, `0s` where the items are declared durations.',
+  [
+    { code: 'sum([1, 2, null])', result: '3' },
+    { code: 'sum([30s, 1m])', result: '1m30s' },
+  ],
+);
 
 const avg = ofItems(avgAggregate, 'The mean of numbers or durations; nulls are skipped; null of none.', [
   { code: 'avg([1, 2])', result: '1.5' },
@@ -285,13 +298,13 @@ const variance = ofItems(varianceAggregate, 'The sample variance of numbers; nul
 const filter = defineFunction({
   name: 'filter',
   category: 'collection',
-  parameters: [list('items'), itemLambda('test')],
+  parameters: [list('items'), itemTest('test')],
   result: sameAs(0),
-  summary: 'The items for which the function gives true.',
+  summary: 'The items for which the function gives true; what it gives is a bool, or null, which counts as false.',
   examples: [{ code: 'filter([1, 5, 3], x => x > 2)', result: '[5, 3]' }],
   evaluate: (items, test) => {
     makeItems(items.length);
-    return items.filter((item, at) => test(item, at) === true);
+    return items.filter((item, at) => holds(test(item, at)));
   },
 });
 
@@ -314,27 +327,29 @@ const map = defineFunction({
 const anyOf = defineFunction({
   name: 'any',
   category: 'collection',
-  parameters: [list('items'), optional(itemLambda('test'))],
+  parameters: [list('items'), optional(itemTest('test'))],
   result: always(BOOL),
   summary: 'Whether the function gives true of some item; without a function, whether some item is true.',
   examples: [
     { code: 'any([1, 5], x => x > 2)', result: 'true' },
     { code: 'any([false, null])', result: 'false' },
   ],
-  evaluate: (items, test) => items.some((item, at) => (test ? test(item, at) : item) === true),
+  checkTypes: (args) => boolProblem('any', args),
+  evaluate: (items, test) => items.some((item, at) => holds(test ? test(item, at) : item)),
 });
 
 const allOf = defineFunction({
   name: 'all',
   category: 'collection',
-  parameters: [list('items'), optional(itemLambda('test'))],
+  parameters: [list('items'), optional(itemTest('test'))],
   result: always(BOOL),
   summary: 'Whether the function gives true of every item; without a function, whether every item is true.',
   examples: [
     { code: 'all([1, 5], x => x > 2)', result: 'false' },
     { code: 'all([])', result: 'true' },
   ],
-  evaluate: (items, test) => items.every((item, at) => (test ? test(item, at) : item) === true),
+  checkTypes: (args) => boolProblem('all', args),
+  evaluate: (items, test) => items.every((item, at) => holds(test ? test(item, at) : item)),
 });
 
 const flatten = defineFunction({
@@ -363,6 +378,10 @@ const concat = defineFunction({
     { code: 'concat("a", "b", "c")', result: '"abc"' },
     { code: 'concat([1], [2, 3])', result: '[1, 2, 3]' },
   ],
+  checkTypes: (args) => {
+    const mixed = differingKinds(args);
+    return mixed && { problem: `\`concat\` cannot mix ${mixed.map(printType).join(' and ')}` };
+  },
   evaluate: (...parts) => {
     if (parts.every((part) => typeof part === 'string')) return concatTexts(parts);
     if (parts.every((part) => isArray(part))) return concatArrays(parts);
@@ -396,6 +415,23 @@ const zip = defineFunction({
     return a.slice(0, pairs).map((item, at) => [item, b[at] ?? null]);
   },
 });
+
+/** An array is read by an int, a map by a str. */
+function indexProblem([container = ANY, key = ANY]: readonly Type[]): TypeProblem | undefined {
+  if (isUnknown(container) || isUnknown(key) || (container.kind === 'array') === isNumeric(key)) return undefined;
+  return { problem: `${printType(container)} cannot be indexed by ${printType(key)}` };
+}
+
+/** Without a function the items themselves are what is looked at. */
+function boolProblem(name: string, [items, ...tests]: readonly Type[]): TypeProblem | undefined {
+  return tests.length > 0 ? undefined : itemProblem(name, itemOf(items), [BOOL]);
+}
+
+function itemProblem(name: string, item: Type, accepted: readonly Type[]): TypeProblem | undefined {
+  if (accepted.some((type) => isAssignable(item, type))) return undefined;
+  const arrays = [...new Set(accepted.map((type) => printType(arrayOf(isNumeric(type) ? FLOAT : type))))];
+  return { problem: `\`${name}\` takes ${arrays.join(' or ')} as \`items\`, not ${printType(arrayOf(item))}` };
+}
 
 /** What an index or a key of the container gives. */
 function elementOf(type: Type | undefined): Type {

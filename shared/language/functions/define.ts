@@ -36,6 +36,12 @@ export const itemLambda = (name: string): Typed<FunctionValue> => ({
   lambda: { arities: [1, 2], parameterTypes: (args) => [itemOf(args[0]), INT] },
 });
 
+/** The same where it says which items. @throws EvaluationError from `holds` on what it gives that is no bool */
+export const itemTest = (name: string): Typed<FunctionValue> => {
+  const { types, lambda } = itemLambda(name);
+  return { name, types, ...(lambda && { lambda: { ...lambda, isCondition: true } }) };
+};
+
 type Arguments<P extends readonly Parameter[], Null> = P extends readonly [infer Head, ...infer Rest extends readonly Parameter[]]
   ? Head extends Typed<infer T>
     ? Head extends { readonly variadic: true }

@@ -1,4 +1,5 @@
 import type { Value } from '../../events/value.ts';
+import type { TypeProblem } from '../plan/type-relations.ts';
 import type { Type } from '../plan/types.ts';
 
 export { EvaluationError } from '../../events/evaluation-error.ts';
@@ -20,7 +21,12 @@ export interface Parameter {
   /** The last parameter may be given any number of times, also not at all. */
   readonly variadic?: boolean;
   /** A lambda with one of these numbers of parameters; `types` is then empty. */
-  readonly lambda?: { readonly arities: readonly number[]; readonly parameterTypes: (args: readonly Type[]) => readonly Type[] };
+  readonly lambda?: {
+    readonly arities: readonly number[];
+    readonly parameterTypes: (args: readonly Type[]) => readonly Type[];
+    /** It gives a bool. */
+    readonly isCondition?: true;
+  };
 }
 
 /** An example that runs as a test and stands in the docs: an expression, and the literal it equals. */
@@ -41,8 +47,12 @@ export interface FunctionDescriptor {
   readonly examples: readonly [FunctionExample, ...FunctionExample[]];
   /** `propagate`: any null argument makes the result null without a call. `handle`: the implementation sees nulls. */
   readonly nulls: 'propagate' | 'handle';
+  /** Why arguments of these types, each of which fits its parameter, can never do together; undefined where they may. */
+  readonly checkTypes?: (args: readonly Type[]) => TypeProblem | undefined;
   /** Checks constant arguments when the program is checked; a message means E052 or E051. */
   readonly checkConstants?: (args: readonly (Value | undefined)[]) => { code: 'E051' | 'E052'; message: string } | undefined;
+  /** Runs in its place where the first argument is an array of durations. */
+  readonly ofDurations?: FunctionDescriptor;
   /** Pure: the same arguments and context give the same value. Throws `EvaluationError` on kinds it cannot take. */
   readonly evaluate: (args: readonly (Value | FunctionValue)[], context: CallContext) => Value;
 }
@@ -127,6 +137,8 @@ export interface AggregateDescriptor {
   readonly followsTime?: true;
   /** For arguments that are numbers. `count` counts values of any kind. Absent = only its accumulator will do. */
   readonly numbers?: NumericState;
+  /** Runs in its place where its argument is a duration; what either saves the other loads. */
+  readonly ofDurations?: AggregateDescriptor;
   readonly create: (constants: readonly Value[]) => Accumulator;
   /** Absent where only adding all that is left again gives the result. */
   readonly createSliding?: (constants: readonly Value[]) => SlidingAccumulator;

@@ -1,5 +1,7 @@
 import { compareValues } from '../../events/text.ts';
 import { isArray, isMap, kindOf, type Value } from '../../events/value.ts';
+import { conversionHint, differingKinds, isOrdered, isUnknown, type TypeProblem } from '../plan/type-relations.ts';
+import { printType, type Type } from '../plan/types.ts';
 import { EvaluationError } from './descriptor.ts';
 
 /** `1` looks for the largest value, `-1` for the smallest. */
@@ -23,6 +25,17 @@ export function orderOf(name: string, a: Value, b: Value): number {
 
 export function requireOrdered(name: string, value: Value): void {
   if (isArray(value) || isMap(value)) throw new EvaluationError(`${name}: values of kind ${kindOf(value)} have no order`);
+}
+
+/** As `requireOrdered`, of a type. */
+export function unordered(name: string, type: Type): TypeProblem | undefined {
+  return isUnknown(type) || isOrdered(type) ? undefined : { problem: `values of ${printType(type)} have no order (\`${name}\`)` };
+}
+
+/** As `orderOf`, of types each of which has an order. */
+export function unlike(name: string, types: readonly Type[]): TypeProblem | undefined {
+  const mixed = differingKinds(types);
+  return mixed && { problem: `${mixed.map(printType).join(' and ')} have no order (\`${name}\`)`, ...conversionHint(...mixed) };
 }
 
 /** The largest or smallest of the values that are not null; null when there are none. */

@@ -1,3 +1,4 @@
+import type { Type } from '../plan/types.ts';
 import { collectionFunctions } from './collection.ts';
 import { conversionFunctions } from './conversion.ts';
 import type { FunctionDescriptor } from './descriptor.ts';
@@ -8,7 +9,7 @@ import { networkFunctions } from './network.ts';
 import { stringFunctions } from './string.ts';
 import { timeFunctions } from './time.ts';
 
-export { aggregateList, aggregates } from './aggregates/index.ts';
+export { aggregateList, aggregateOver, aggregates } from './aggregates/index.ts';
 export { refusedFunctions } from './refused.ts';
 
 /** Every function of the language, in the order in which the docs list them. */
@@ -27,3 +28,10 @@ export const functionList: readonly FunctionDescriptor[] = [
 export const functions: ReadonlyMap<string, FunctionDescriptor> = new Map(
   functionList.flatMap((descriptor) => [descriptor.name, ...(descriptor.aliases ?? [])].map((name) => [name, descriptor] as const)),
 );
+
+/** What runs a call of a function whose first argument is of this type. */
+export function functionOver(name: string, argument: Type | undefined): FunctionDescriptor | undefined {
+  const descriptor = functions.get(name);
+  const isOfDurations = argument?.kind === 'array' && argument.item.kind === 'duration';
+  return isOfDurations ? (descriptor?.ofDurations ?? descriptor) : descriptor;
+}

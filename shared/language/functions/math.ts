@@ -3,7 +3,7 @@ import { ANY, arrayOf, DURATION, FLOAT, INT, STR, TIMESTAMP, type Type } from '.
 import { duration } from './arithmetic.ts';
 import { always, commonType, defineFunction, int, itemOf, NUMBER, number, oneOf, optional, quantity, sameAs, variadic } from './define.ts';
 import type { FunctionDescriptor, FunctionExample } from './descriptor.ts';
-import { type Direction, extremeOf } from './extremes.ts';
+import { type Direction, extremeOf, unlike, unordered } from './extremes.ts';
 import { finite, roundHalfAway } from './numbers.ts';
 
 const abs = defineFunction({
@@ -171,6 +171,10 @@ function extreme(name: string, direction: Direction, summary: string, examples: 
     summary,
     examples,
     nulls: 'handle',
+    checkTypes: ([x = ANY, ...others]) => {
+      if (x.kind !== 'array') return unlike(name, [x, ...others]);
+      return others.length === 0 ? unordered(name, x.item) : { problem: `\`${name}\` takes one array, or values that are none` };
+    },
     evaluate: (x, ...others) => extremeOf(name, others.length === 0 && x !== null && isArray(x) ? x : [x, ...others], direction),
   });
 }
@@ -196,6 +200,7 @@ const clamp = defineFunction({
     { code: 'clamp(12, 0, 10)', result: '10' },
     { code: 'clamp(30s, 1m, 5m)', result: '1m' },
   ],
+  checkTypes: (args) => unlike('clamp', args),
   evaluate: (x, low, high) => {
     if (extremeOf('clamp', [low, high], -1) !== low) return null;
     return extremeOf('clamp', [extremeOf('clamp', [x, low], 1), high], -1);

@@ -199,11 +199,11 @@ function findHint(input: HintInput): string | undefined {
 
 const trailingOperator = /(?:->|[-+*/%<>=|&^?,]|\b(?:and|or|not|in|AND|OR))$/;
 
-function lineEndHint({ before, rule }: HintInput): string | undefined {
+function lineEndHint({ before, rule, wanted }: HintInput): string | undefined {
   if (trailingOperator.test(before))
     return 'a line does not continue because it ends with an operator: begin the next line with the operator';
-  if (/Head$/.test(rule) && !before.endsWith(':')) return 'a block opens with `:` at the end of the line';
-  return undefined;
+  const isBlock = /Head$/.test(rule) || (/^\s*if\b/.test(before) && wanted.includes('`then`'));
+  return isBlock && !before.endsWith(':') ? 'a block opens with `:` at the end of the line' : undefined;
 }
 
 const nullHint = 'write `null`';

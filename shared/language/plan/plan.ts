@@ -1,7 +1,7 @@
 import type { Value } from '../../events/value.ts';
 import type { Span } from '../ast/nodes.ts';
 import type { SourceText } from '../diagnostics/diagnostic.ts';
-import type { FieldType, Type } from './types.ts';
+import type { FieldType, RecordType, Type } from './types.ts';
 
 /**
  * The typed plan: what a checked program means, with every name resolved and all sugar gone. Checker in, engine out.
@@ -101,8 +101,10 @@ export interface StreamPlan {
   readonly partition: PartitionPlan;
   readonly time: TimePlan;
   readonly onError: 'skip' | 'null' | 'dlq';
-  /** `stream X: T`: results must fit it (checked statically). */
+  /** What is known of the results, whatever events come; `any` where it is nothing. */
   readonly resultType: Type;
+  /** `stream X: T`: what its outputs go into. */
+  readonly declaredType?: RecordType;
   readonly origin: Origin;
 }
 

@@ -70,6 +70,15 @@ export function isAssignable(from: Type, to: Type): boolean {
   return from.kind === to.kind;
 }
 
+/** As `isAssignable`, of whatever value of type `from` there is: none has to be looked at when the program runs. */
+export function alwaysFits(from: Type, to: Type): boolean {
+  if (to.kind === 'any' || from.kind === 'null') return true;
+  if (from.kind === 'array' && to.kind === 'array') return alwaysFits(from.item, to.item);
+  if (from.kind === 'map' && to.kind === 'map') return alwaysFits(from.value, to.value);
+  if (from.kind === 'record') return to.kind === 'record' ? from.name === to.name : to.kind === 'map' && to.value.kind === 'any';
+  return from.kind === to.kind || (isNumeric(from) && isNumeric(to));
+}
+
 function hasFieldsOf(from: RecordType, to: RecordType): boolean {
   return to.fields.every((wanted) => {
     const found = from.fields.find((field) => field.name === wanted.name);

@@ -65,6 +65,16 @@ it('leaves the running program alone when the new one cannot start', () => {
   expect(program.seen()).toEqual(['Counted {"total":6}']);
 });
 
+it('begins a var anew that has another type now, and goes on with one that has not', () => {
+  const counting = (start: string, next: string): string =>
+    `${EVENTS}var seen = 0\nvar last = ${start}\nfn next(v: float):\n    seen := seen + 1\n    last := ${next}\n    return last\nstream S = A.emit(n: next(v), seen: seen)\n`;
+  const program = running(counting('0', 'last + 1'));
+  program.push(2, 0);
+  program.reload(counting('""', 'last + "x"'));
+  program.push(2, 1);
+  expect(program.seen()).toEqual(['S {"n":1,"seen":1}', 'S {"n":"x","seen":2}']);
+});
+
 const LOOP = 'for i in 0..4:\n    for j in 0..4:\n        ';
 const RULES = `${EVENTS}${LOOP}stream R{i}{j} = A.where(k != "{i}-{j}" and v > 1.0).select(k: k, v: v)\n`;
 const names = Array.from({ length: 16 }, (_, at) => `R${at >> 2}${at & 3}`);

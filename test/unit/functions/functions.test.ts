@@ -318,11 +318,11 @@ describe('collections', () => {
     }
   });
 
-  test('lambdas get the item and its index, and only true passes a test', () => {
+  test('lambdas get the item and its index, and what is no bool is no condition', () => {
     const seen: Value[][] = [];
     const spy: FunctionValue = (...args) => {
       seen.push(args);
-      return 1;
+      return null;
     };
     expect(call('filter', ['a', 'b'], spy)).toEqual([]);
     expect(seen).toEqual([
@@ -332,6 +332,10 @@ describe('collections', () => {
     expect(call('any', [1], spy)).toBe(false);
     expect(call('all', [1], spy)).toBe(false);
     expect(call('all', [true, true])).toBe(true);
+    for (const name of ['filter', 'any', 'all']) {
+      expect(() => call(name, ['a'], () => 1)).toThrow('a condition is a bool, not int');
+    }
+    expect(() => call('any', [null, 'true'])).toThrow('a condition is a bool, not str');
   });
 
   test('a failure inside a lambda is the failure of the call', () => {

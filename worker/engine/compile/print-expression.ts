@@ -1,5 +1,5 @@
 import { invariant } from '../../../shared/errors/error.ts';
-import { aggregates } from '../../../shared/language/functions/index.ts';
+import { aggregateOver } from '../../../shared/language/functions/index.ts';
 import type {
   AttributeName,
   ClosureAggregateExpression,
@@ -69,7 +69,7 @@ class ScopeReadable implements Readable {
 
   closure({ function: name, argument, constants, slot }: ClosureAggregateExpression): Typed {
     const names = this.#names;
-    const descriptor = aggregates.get(name);
+    const descriptor = aggregateOver(name, argument?.type);
     invariant(descriptor !== undefined, `no aggregate is called ${name}`);
     const inner = names.mint('s');
     const input = argument === null ? 'null' : `(${inner})=>(${printExpression(argument, { ...this.#context, scope: inner })})`;

@@ -1,7 +1,9 @@
 import type { Value } from '../../../shared/events/value.ts';
 import { requireBounded, sizeOfValue } from '../../../shared/events/value-limits.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import { fitsType, misfitText } from '../../../shared/language/functions/type-fit.ts';
 import type { GlobalPlan, Origin } from '../../../shared/language/plan/plan.ts';
+import { printType } from '../../../shared/language/plan/types.ts';
 import { limits } from '../../../shared/limits.ts';
 import { evaluationFailure } from './failure.ts';
 
@@ -37,8 +39,10 @@ export class Globals {
     return value === undefined ? this.#first(index) : value;
   }
 
-  /** @throws EvaluationError when the value is too large to be kept. */
+  /** @throws EvaluationError when the value is too large to be kept, or not of the type that readers rely on. */
   write(index: number, value: Value): void {
+    const { name, type } = this.#plans[index] as GlobalPlan;
+    if (!fitsType(value, type)) throw new EvaluationError(`${name}: expected ${printType(type)}, found ${misfitText(value, type)}`);
     requireBounded(value);
     const size = sizeOfValue(value);
     const total = this.#size - (this.#sizes[index] ?? 0) + size;
@@ -88,7 +92,8 @@ export class Globals {
   restore(saved: ReadonlyMap<string, Value>): void {
     this.#plans.forEach((plan, index) => {
       const value = saved.get(plan.name);
-      if (plan.binding === 'var' && value !== undefined) this.#values[index] = value;
+      // A `var` of the program before may have had another type.
+      if (plan.binding === 'var' && value !== undefined && fitsType(value, plan.type)) this.#values[index] = value;
     });
   }
 }

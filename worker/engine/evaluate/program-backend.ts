@@ -1,7 +1,9 @@
 import { beginMaking } from '../../../shared/events/making.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
+import { fitsType, misfitText } from '../../../shared/language/functions/type-fit.ts';
 import type { FunctionPlan, Plan, PlanExpression } from '../../../shared/language/plan/plan.ts';
+import { printType } from '../../../shared/language/plan/types.ts';
 import { type Evaluate, type Row, type Scope, scopeOf } from '../operators/row.ts';
 import type { EmitFunction, ExpressionBackend } from './backend.ts';
 import { evaluationFailure } from './failure.ts';
@@ -49,7 +51,7 @@ export abstract class ProgramBackend implements ExpressionBackend {
     const plan = this.plan.functions[index] as FunctionPlan;
     this.budget.enter(plan.name);
     try {
-      return this.run(index, plan, args, row);
+      return resultOf(plan, this.run(index, plan, args, row));
     } finally {
       this.budget.leave();
     }
@@ -72,6 +74,12 @@ export abstract class ProgramBackend implements ExpressionBackend {
   loadGlobals(saved: ReadonlyMap<string, Value>): void {
     this.globals.restore(saved);
   }
+}
+
+/** What is of any type to the checker is looked at here: whatever reads a result relies on the type that the function declares. */
+function resultOf({ name, result }: FunctionPlan, value: Value): Value {
+  if (result.kind === 'any' || fitsType(value, result)) return value;
+  throw new EvaluationError(`${name}: expected ${printType(result)} as result, found ${misfitText(value, result)}`);
 }
 
 /** Where the program's globals are evaluated: no event is there yet, and `now()` is 0. */

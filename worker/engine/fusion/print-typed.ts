@@ -1,6 +1,6 @@
 import { InvariantError, invariant } from '../../../shared/errors/error.ts';
 import { Duration, Timestamp } from '../../../shared/events/value.ts';
-import { functions } from '../../../shared/language/functions/index.ts';
+import { functionOver } from '../../../shared/language/functions/index.ts';
 import {
   type BinaryExpression,
   type CallExpression,
@@ -268,7 +268,7 @@ function printUnary(operator: '-' | '~', operand: Typed): Typed {
 
 /** A function of the language: a few that cost less than the call stand in the text. */
 function printCall(node: CallExpression, context: TypedContext): Typed {
-  const descriptor = functions.get(node.function);
+  const descriptor = functionOver(node.function, node.arguments[0]?.type);
   invariant(descriptor !== undefined, `no function is called ${node.function}`);
   const args = node.arguments.map((argument) => printTyped(argument, context));
   const inlined = printInlined(node.function, args, context);

@@ -26,6 +26,7 @@ import type { TracedOperator } from '../trace/traced-operator.ts';
 import { Chain, type MakeLink } from './chain.ts';
 import type { Tapped } from './label-sets.ts';
 import { PartitionKey } from './partition-key.ts';
+import { outputTypeOf } from './plan-inputs.ts';
 import { raised } from './stream-counters.ts';
 import type { StreamRuntime } from './stream-runtime.ts';
 
@@ -179,8 +180,7 @@ export class OperatorContext implements StreamEnvironment {
   }
 
   outputType(type: string): RecordType | null {
-    const { resultType } = this.stream;
-    return resultType.kind === 'record' ? resultType : this.#stream.program.declared(type);
+    return outputTypeOf(this.stream) ?? this.#stream.program.declared(type);
   }
 
   lagMs(operator: OperatorPlan): number {

@@ -1,4 +1,5 @@
 import type { InputPlan, Plan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
+import type { RecordType } from '../../../shared/language/plan/types.ts';
 import { DeadlineQueue } from '../time/deadline-queue.ts';
 
 /** Everything a stream reads, in written order; a timer reads nothing. */
@@ -13,6 +14,11 @@ export function inputsOf(source: SourcePlan): readonly InputPlan[] {
     case 'timer':
       return [];
   }
+}
+
+/** What the outputs of a stream go into; null = as far as is known, nothing but what an `.emit as T` says. */
+export function outputTypeOf({ declaredType, resultType }: StreamPlan): RecordType | null {
+  return declaredType ?? (resultType.kind === 'record' ? resultType : null);
 }
 
 /** Indexes of the streams whose results, late events or branches a stream reads. */

@@ -1,7 +1,7 @@
 import { InvariantError, invariant } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { AggregateDescriptor } from '../../../shared/language/functions/descriptor.ts';
-import { aggregates } from '../../../shared/language/functions/index.ts';
+import { aggregateOver } from '../../../shared/language/functions/index.ts';
 import type { AggregateCall } from '../../../shared/language/plan/plan.ts';
 import { prepareCondition } from '../evaluate/condition.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
@@ -35,7 +35,7 @@ function inputOf({ numbers }: AggregateDescriptor, argument: Evaluate): Evaluate
 }
 
 export function descriptorOf(call: AggregateCall): AggregateDescriptor {
-  const descriptor = aggregates.get(call.function);
+  const descriptor = aggregateOver(call.function, call.arguments[0]?.type);
   invariant(descriptor !== undefined, `no aggregate is called ${call.function}`);
   return descriptor;
 }

@@ -8,6 +8,7 @@ import { ANY, isAssignable, printType, type Type } from '../../plan/types.ts';
 import type { FunctionSymbol } from '../symbols.ts';
 import { unwrapped } from '../walk.ts';
 import { acceptedTypes } from './accepted.ts';
+import { requireBool } from './bools.ts';
 import { findAggregate, findFunction, functionNames } from './builtins.ts';
 import { isExpression, lowerClosureCall, type NamedCall, namedCall } from './closures.ts';
 import { fold, UNRESOLVED } from './fold.ts';
@@ -164,6 +165,7 @@ function lowerBuiltin({ callee, call, node }: BuiltinCall, place: Place): PlanEx
   }
   const args = lowerBuiltinArguments({ callee, name: call.name, nodes }, place);
   const types = args.map((arg) => (arg.kind === 'lambda' ? arg.body.type : arg.type));
+  checkTypesTogether({ callee, types, node }, place);
   checkConstantArguments(callee, args, node, place);
   const expression: PlanExpression = { kind: 'call', function: callee.name, arguments: args, type: callee.result(types) };
   // Most calls are of something that is no constant.
@@ -217,6 +219,23 @@ function lowerWithLambdas({ callee, name, nodes }: BuiltinArguments, place: Plac
   });
 }
 
+interface TypesCheck {
+  readonly callee: FunctionDescriptor;
+  readonly types: readonly Type[];
+  readonly node: Call;
+}
+
+/** What of arguments does not go together, when each of them by itself is what its parameter takes. */
+function checkTypesTogether({ callee, types, node }: TypesCheck, { context }: Place): void {
+  const areAccepted = types.every((type, at) => isAccepted(type, callee.parameters[at] ?? callee.parameters.at(-1)));
+  const found = areAccepted ? callee.checkTypes?.(types) : undefined;
+  if (found) context.report('E062', node.span, found.problem, found.hint);
+}
+
+function isAccepted(type: Type, parameter: Parameter | undefined): boolean {
+  return !parameter || parameter.lambda !== undefined || parameter.types.some((accepted) => isAssignable(type, accepted));
+}
+
 interface ArgumentCheck {
   readonly parameter: Parameter;
   readonly name: string;
@@ -224,7 +243,7 @@ interface ArgumentCheck {
 }
 
 function checkArgumentType({ parameter, name, node }: ArgumentCheck, value: PlanExpression, { context, scope }: Place): void {
-  if (parameter.types.some((accepted) => isAssignable(value.type, accepted))) return;
+  if (isAccepted(value.type, parameter)) return;
   const message = `\`${name}\` takes ${acceptedTypes(parameter)} as \`${parameter.name}\`, not ${printType(value.type)}`;
   const isAggregate = findAggregate(name) !== undefined;
   if (isAggregate && scope.bareWindow) context.report('E073', node.span, misplacedAggregate(name), aggregateHint(true));
@@ -249,7 +268,9 @@ function lambdaArgument({ node, parameter, name, types }: LambdaArgument, place:
     const wanted = parameter.lambda?.arities.join(' or ');
     place.context.report('E051', lambda.span, `the function for \`${name}\` has ${wanted} parameters, not ${lambda.parameters.length}`);
   }
-  return place.lowerLambda(lambda, parameters);
+  const lowered = place.lowerLambda(lambda, parameters);
+  if (parameter.lambda?.isCondition) requireBool(lambda.body, lowered.body.type, place.context);
+  return lowered;
 }
 
 function emptyLambda(): LambdaExpression {

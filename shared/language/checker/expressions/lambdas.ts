@@ -19,8 +19,10 @@ export function lowerLambda(node: Lambda, types: readonly Type[], place: Place):
   return { kind: 'lambda', parameters, body, text: place.context.text(node.span), type: body.type };
 }
 
+/** Whatever reads the value relies on its type, so there is none where a local may hold a value of another. */
 function lowerBlock(statements: readonly FunctionStatement[], place: Place): PlanExpression {
+  const { doubts } = place.scope.frame;
   const { body, returns } = lowerBody(statements, place.scope, { context: place.context, lower: place.lower, lowerBool: place.lowerBool });
   const type = returns.reduce<Type | undefined>((common, found) => (common ? joinTypes(common, found.type) : found.type), undefined);
-  return { kind: 'block', body, type: type ?? ANY };
+  return { kind: 'block', body, type: place.scope.frame.doubts > doubts ? ANY : (type ?? ANY) };
 }

@@ -5,7 +5,7 @@ import { ANY, mapOf, type Type } from '../../plan/types.ts';
 import type { Meaning, RowShape } from '../scope.ts';
 import { isAttribute } from '../shapes.ts';
 import type { ValueSymbol } from '../symbols.ts';
-import { findFunction } from './builtins.ts';
+import { findAggregate, findFunction } from './builtins.ts';
 import { constant, textLengthOf, UNRESOLVED, withTextLength } from './fold.ts';
 import type { Place } from './place.ts';
 
@@ -80,6 +80,7 @@ function bareHint(name: string, { scope, context }: Place): string | undefined {
   const nearest = nearestName(name, known);
   if (nearest) return didYouMean(nearest);
   if (findFunction(name) || context.symbols.find('function', name)) return `\`${name}\` is a function: write ${name}(..)`;
+  if (findAggregate(name)) return `\`${name}\` is an aggregate: write ${name}(..)`;
   if (scope.event) return declareHint(name);
   return scope.description === null ? undefined : fieldsHint(scope.names());
 }

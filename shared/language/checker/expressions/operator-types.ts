@@ -1,8 +1,9 @@
 import type { BinaryOperator } from '../../ast/nodes.ts';
-import { ANY, BOOL, DURATION, FLOAT, INT, isAssignable, isNumeric, printType, STR, TIMESTAMP, type Type } from '../../plan/types.ts';
+import { canBeEqual, canOrder, conversionHint, isUnknown, membershipProblem, type TypeProblem } from '../../plan/type-relations.ts';
+import { ANY, BOOL, DURATION, FLOAT, INT, isNumeric, printType, STR, TIMESTAMP, type Type } from '../../plan/types.ts';
 
 /** What an operator gives, or why it can never work on these types. */
-export type Typing = { readonly type: Type } | { readonly problem: string; readonly hint?: string };
+export type Typing = { readonly type: Type } | TypeProblem;
 
 type Arithmetic = '+' | '-' | '*' | '/' | '%' | '**';
 type Pair = readonly [left: Type, right: Type];
@@ -53,10 +54,6 @@ export function joinTypes(left: Type, right: Type): Type {
   if (left.kind === 'array' && right.kind === 'array') return { kind: 'array', item: joinTypes(left.item, right.item) };
   if (left.kind === 'map' && right.kind === 'map') return { kind: 'map', value: joinTypes(left.value, right.value) };
   return printType(left) === printType(right) ? left : ANY;
-}
-
-function isUnknown(type: Type): boolean {
-  return type.kind === 'any' || type.kind === 'null';
 }
 
 function arithmetic(operator: Arithmetic, [left, right]: Pair): Typing {
@@ -110,62 +107,14 @@ function bits(operator: BinaryOperator, left: Type, right: Type): Typing {
 
 function equality(operator: BinaryOperator, left: Type, right: Type): Typing {
   if (canBeEqual(left, right)) return { type: BOOL };
-  return { problem: `${printType(left)} and ${printType(right)} are never equal (\`${operator}\`)`, ...hintFor(left, right) };
-}
-
-/** Whether some value of the one type equals some value of the other. */
-function canBeEqual(left: Type, right: Type): boolean {
-  if (isNumberLike(left) && isNumberLike(right)) return !isTimestampMixed(left, right);
-  if (left.kind === 'array' && right.kind === 'array') return canBeEqual(left.item, right.item);
-  if (left.kind === 'map' && right.kind === 'map') return canBeEqual(left.value, right.value);
-  if (left.kind === 'record' && right.kind === 'record') return true;
-  return isAssignable(left, right) || isAssignable(right, left);
-}
-
-/** A duration next to a number counts as milliseconds. */
-function isNumberLike(type: Type): boolean {
-  return isNumeric(type) || type.kind === 'duration';
-}
-
-function isTimestampMixed(left: Type, right: Type): boolean {
-  return (left.kind === 'timestamp') !== (right.kind === 'timestamp');
+  return { problem: `${printType(left)} and ${printType(right)} are never equal (\`${operator}\`)`, ...conversionHint(left, right) };
 }
 
 function ordering(operator: BinaryOperator, left: Type, right: Type): Typing {
   if (canOrder(left, right)) return { type: BOOL };
-  return { problem: `${printType(left)} and ${printType(right)} have no order (\`${operator}\`)`, ...hintFor(left, right) };
-}
-
-function canOrder(left: Type, right: Type): boolean {
-  if (isUnknown(left)) return isUnknown(right) || isOrdered(right);
-  if (isUnknown(right)) return isOrdered(left);
-  if (isNumberLike(left) && isNumberLike(right)) return true;
-  return left.kind === right.kind && isOrdered(left);
-}
-
-/** Whether `compareValues` orders the values of the type. */
-function isOrdered(type: Type): boolean {
-  return isNumberLike(type) || type.kind === 'str' || type.kind === 'bool' || type.kind === 'timestamp';
-}
-
-function hintFor(left: Type, right: Type): { readonly hint?: string } {
-  const kinds = [left.kind, right.kind];
-  const mixes = (kind: Type['kind'], other: Type['kind']): boolean => kinds.includes(kind) && kinds.includes(other);
-  if (mixes('timestamp', 'str')) return { hint: 'write a timestamp as @2026-01-31T10:00:00Z, or to_timestamp(x)' };
-  if (mixes('timestamp', 'int') || mixes('timestamp', 'float')) return { hint: 'write to_timestamp(x) for epoch milliseconds' };
-  if (mixes('str', 'int') || mixes('str', 'float')) return { hint: 'convert with to_string(x), to_int(x) or to_float(x)' };
-  return {};
+  return { problem: `${printType(left)} and ${printType(right)} have no order (\`${operator}\`)`, ...conversionHint(left, right) };
 }
 
 function membership(item: Type, container: Type): Typing {
-  if (isUnknown(container)) return { type: BOOL };
-  if (container.kind === 'array') {
-    const fits = canBeEqual(item, container.item);
-    return fits ? { type: BOOL } : { problem: `${printType(item)} is never in ${printType(container)}`, ...hintFor(item, container.item) };
-  }
-  const isText = item.kind === 'str' || isUnknown(item);
-  if (container.kind === 'str' || container.kind === 'map' || container.kind === 'record') {
-    return isText ? { type: BOOL } : { problem: `${printType(item)} is never in ${printType(container)}` };
-  }
-  return { problem: `\`in\` looks in an array, a map or a str, not in ${printType(container)}` };
+  return membershipProblem(item, container) ?? { type: BOOL };
 }

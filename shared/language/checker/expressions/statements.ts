@@ -11,7 +11,7 @@ import type {
 } from '../../ast/nodes.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { LocalExpression, PlanExpression, PlanStatement } from '../../plan/plan.ts';
-import { ANY, arrayOf, INT, isAssignable, isNumeric, NULL, printType, type Type } from '../../plan/types.ts';
+import { ANY, alwaysFits, arrayOf, INT, isAssignable, isNumeric, NULL, printType, type Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import type { NameScope } from '../scope.ts';
 import { resolveType } from '../type-expressions.ts';
@@ -117,7 +117,7 @@ function lowerBinding(node: BindingDeclaration, block: Block): PlanStatement {
   const { text, span } = node.name;
   const value = block.lower(node.value, scope);
   const declared = node.type && resolveType(node.type, context).type;
-  if (declared) requireAssignable(value, declared, { context, span: node.value.span, target: `\`${text}\`` });
+  if (declared) requireFit(value, declared, { block, span: node.value.span, target: `\`${text}\`` });
   if (scope.locals.has(text)) context.report('E007', span, `\`${text}\` is declared twice`);
   const type = declared ?? (node.binding === 'var' ? variableType(value.type) : value.type);
   const expression: LocalExpression = { kind: 'local', slot: scope.frame.allocate(), type };
@@ -143,6 +143,12 @@ function requireAssignable(value: PlanExpression, type: Type, { context, span, t
   context.report('E062', span, `${target} is ${printType(type)} and cannot hold ${printType(value.type)}`);
 }
 
+/** A local, of which nothing is looked at when the program runs. */
+function requireFit(value: PlanExpression, type: Type, { block, span, target }: { block: Block; span: Span; target: string }): void {
+  requireAssignable(value, type, { context: block.context, span, target });
+  if (!alwaysFits(value.type, type)) block.scope.frame.doubts++;
+}
+
 function lowerAssignment(node: AssignmentStatement, block: Block): PlanStatement | undefined {
   const { scope, context } = block;
   const { text } = node.target;
@@ -159,7 +165,7 @@ function lowerAssignment(node: AssignmentStatement, block: Block): PlanStatement
     );
     return undefined;
   }
-  requireAssignable(value, meaning.expression.type, { context, span: node.value.span, target: `\`${text}\`` });
+  requireFit(value, meaning.expression.type, { block, span: node.value.span, target: `\`${text}\`` });
   return { kind: 'set_local', slot: (meaning.expression as LocalExpression).slot, value };
 }
 

@@ -172,12 +172,13 @@ class FilledPlan implements StreamPlan {
   declare readonly time: StreamPlan['time'];
   declare readonly onError: StreamPlan['onError'];
   declare readonly resultType: StreamPlan['resultType'];
+  declare readonly declaredType?: StreamPlan['declaredType'];
   declare readonly origin: StreamPlan['origin'];
   readonly #make: () => StreamPlan['operators'];
   #operators: StreamPlan['operators'] | undefined;
 
   constructor(
-    { source, partition, time, onError, origin }: StreamPlan,
+    { source, partition, time, onError, declaredType, origin }: StreamPlan,
     name: string,
     resultType: Type,
     make: () => StreamPlan['operators'],
@@ -190,6 +191,7 @@ class FilledPlan implements StreamPlan {
     this.time = time;
     this.onError = onError;
     this.resultType = resultType;
+    if (declaredType !== undefined) this.declaredType = declaredType;
     this.origin = origin;
   }
 }

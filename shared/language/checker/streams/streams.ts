@@ -3,7 +3,7 @@ import type { OperatorCall, PatternDeclaration, StreamDeclaration } from '../../
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import { findOperator } from '../../operators/table.ts';
 import type { OperatorPlan, SourceBinding, StreamPlan } from '../../plan/plan.ts';
-import { printType, type Type } from '../../plan/types.ts';
+import { ANY, isNumeric, printType, type RecordType, type Type } from '../../plan/types.ts';
 import { ProgramTooLarge } from '../budget.ts';
 import type { CheckContext } from '../context.ts';
 import type { RowShape } from '../scope.ts';
@@ -88,8 +88,9 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
   const { plans, stage } = lowerOperators(start, draft);
   resolvePartition(partition, () => scopeOf(start.stage));
   const given = givenShape(stage, symbol.node.name.span, context);
-  const resultType = resultTypeOf(symbol.node, given, context);
-  const shape = describe(withDeclared(given, resultType), symbol);
+  const declared = declaredTypeOf(symbol.node, given, context);
+  const typed = declared ? withDeclared(given, declared, plans) : given;
+  const shape = describe(typed, symbol);
   countFields([shape], symbol.node.name.span, context);
   const plan: StreamPlan = {
     name: symbol.name,
@@ -98,20 +99,38 @@ function planStream(symbol: StreamSymbol, program: ProgramStreams, root: CheckCo
     partition: partitionPlan(partition),
     time,
     onError,
-    resultType,
+    resultType: typeOfShape(typed, declared?.name ?? symbol.name),
+    ...(declared && { declaredType: declared }),
     origin: context.origin(symbol.node.span),
   };
   return { plan, shape, carries: stage.carries, branches: draft.branches, late: start.late };
 }
 
-/** What a declared result type has besides reads null. */
-function withDeclared(shape: RowShape, type: Type): RowShape {
-  if (type.kind !== 'record' || type.fields === shape.fields) return shape;
-  const names = new Set(shape.fields.map(({ name }) => name));
+/** What a declared result type has besides reads null, or of rows that are open whatever they have. */
+function withDeclared(shape: RowShape, type: RecordType, plans: readonly OperatorPlan[]): RowShape {
+  if (type.fields === shape.fields) return shape;
+  const fields = shape.fields.map((field) => {
+    const wanted = type.fields.find(({ name }) => name === field.name)?.type;
+    const isConverted = field.type.kind === 'duration' && wanted !== undefined && isNumeric(wanted);
+    return isConverted ? { ...field, type: convertedType(field.type, wanted, plans) } : field;
+  });
+  const names = new Set(fields.map(({ name }) => name));
   const others = type.fields.filter(({ name }) => !names.has(name));
-  if (others.length === 0) return shape;
-  return { ...shape, fields: [...shape.fields, ...others.map((field) => ({ ...field, optional: true }))] };
+  return {
+    ...shape,
+    fields: [...fields, ...others.map(({ name, type: own }) => ({ name, type: shape.open ? ANY : own, optional: true }))],
+  };
 }
+
+/** A duration in a field of numbers is its milliseconds once it is emitted. */
+function convertedType(type: Type, wanted: Type, plans: readonly OperatorPlan[]): Type {
+  const last = plans.findLast(({ kind }) => SHAPING.has(kind))?.kind;
+  if (last === 'emit') return wanted;
+  return plans.some(({ kind }) => kind === 'emit' || kind === 'fork') ? ANY : type;
+}
+
+/** What fields a row has behind them is their doing. */
+const SHAPING: ReadonlySet<OperatorPlan['kind']> = new Set(['select', 'map', 'emit', 'aggregate', 'window_aggregate', 'process', 'fork']);
 
 const times = new Set(['timestamp', 'int', 'float', 'str', 'any']);
 
@@ -175,13 +194,13 @@ function lowerFirstOfPattern(
 }
 
 /** `stream X: T`: what the results are, when they fit (E062). */
-function resultTypeOf({ name, type: written }: StreamDeclaration, shape: RowShape, context: CheckContext): Type {
-  if (!written) return typeOfShape(shape, name.text);
+function declaredTypeOf({ type: written }: StreamDeclaration, shape: RowShape, context: CheckContext): RecordType | undefined {
+  if (!written) return undefined;
   const { type } = resolveType(written, context);
-  if (type.kind === 'any') return type;
+  if (type.kind === 'any') return undefined;
   if (type.kind !== 'record') {
     context.report('E062', written.span, `the results of a stream are events, not ${printType(type)}`, 'name an event or a record type');
-    return type;
+    return undefined;
   }
   for (const field of type.fields) {
     const found = fieldOf(shape, field.name);

@@ -1,3 +1,4 @@
+import type { Type } from '../../plan/types.ts';
 import type { AggregateDescriptor } from '../descriptor.ts';
 import { collect } from './collect.ts';
 import { count, countDistinct, rate } from './count.ts';
@@ -36,3 +37,9 @@ export const aggregateList: readonly AggregateDescriptor[] = [
 export const aggregates: ReadonlyMap<string, AggregateDescriptor> = new Map(
   aggregateList.flatMap((aggregate) => [aggregate.name, ...(aggregate.aliases ?? [])].map((name) => [name, aggregate] as const)),
 );
+
+/** What runs a call of an aggregate with an argument of this type. */
+export function aggregateOver(name: string, argument: Type | undefined): AggregateDescriptor | undefined {
+  const aggregate = aggregates.get(name);
+  return argument?.kind === 'duration' ? (aggregate?.ofDurations ?? aggregate) : aggregate;
+}

@@ -5,18 +5,21 @@ import type { Accumulator, AggregateDescriptor } from '../descriptor.ts';
 import { ExactSum } from './exact-sum.ts';
 import { Quantities, quantityOf, requireSame, savedNumbers, savedParts, savedQuantities, type Unit } from './quantity.ts';
 
-/** The exact sum of what was added, rounded once, and 0 of nothing; or the mean. */
+/** The exact sum of what was added, rounded once, and 0 or `0s` of nothing; or the mean. */
 class TotalAccumulator extends Quantities {
   readonly #sum: ExactSum;
   /** A loaded sum, other than a mean, does not know how many were added before. */
   #count = 0;
   readonly #isMean: boolean;
+  /** Of nothing; a value says the unit by itself. */
+  readonly #unitOfNone: Unit | null;
 
-  constructor(name: 'sum' | 'avg', unit: Unit | null = null, sum = new ExactSum(), count = 0) {
+  constructor(name: 'sum' | 'avg', unit: Unit | null = null, sum = new ExactSum(), count = 0, unitOfNone: Unit | null = null) {
     super(name, unit);
     this.#sum = sum;
     this.#count = count;
     this.#isMean = name === 'avg';
+    this.#unitOfNone = unitOfNone;
   }
 
   override addOne(value: Value): void {
@@ -41,7 +44,7 @@ class TotalAccumulator extends Quantities {
   }
 
   result(): Value {
-    if (!this.#isMean) return quantityOf(this.#sum.total(), this.unit);
+    if (!this.#isMean) return quantityOf(this.#sum.total(), this.unit ?? this.#unitOfNone);
     return this.#count === 0 ? null : quantityOf(this.#sum.total(this.#count), this.unit);
   }
 
@@ -56,24 +59,31 @@ function loadSum(saved: Value): ExactSum {
   return new ExactSum(savedNumbers(parts), savedNumbers(hugeParts));
 }
 
-export const sum: AggregateDescriptor = {
+const sumOf = (unitOfNone: Unit | null): Pick<AggregateDescriptor, 'create' | 'createSliding' | 'load'> => ({
+  create: () => new TotalAccumulator('sum', null, new ExactSum(), 0, unitOfNone),
+  createSliding: () => new TotalAccumulator('sum', null, new ExactSum(), 0, unitOfNone),
+  load: (_, saved) => {
+    const { unit, state } = savedQuantities(saved);
+    return new TotalAccumulator('sum', unit, loadSum(state), 0, unitOfNone);
+  },
+});
+
+const sumOfAny: AggregateDescriptor = {
   name: 'sum',
   parameters: [quantity('e')],
   result: sameAs(0),
-  summary: 'The sum of numbers or durations; 0 of nothing. It is rounded once, so the order of arrival does not show.',
+  summary:
+    'The sum of numbers or durations; 0 of nothing, `0s` where the values are declared durations. It is rounded once, so the order of arrival does not show.',
   examples: [
     { values: [1, null, 2], call: 'sum(x)', result: '3' },
     { values: [0.1, 0.2, 0.3], call: 'sum(x)', result: '0.6' },
     { values: [], call: 'sum(x)', result: '0' },
   ],
   numbers: { keeps: 'sum' },
-  create: () => new TotalAccumulator('sum'),
-  createSliding: () => new TotalAccumulator('sum'),
-  load: (_, saved) => {
-    const { unit, state } = savedQuantities(saved);
-    return new TotalAccumulator('sum', unit, loadSum(state));
-  },
+  ...sumOf(null),
 };
+
+export const sum: AggregateDescriptor = { ...sumOfAny, ofDurations: { ...sumOfAny, ...sumOf('duration') } };
 
 export const avg: AggregateDescriptor = {
   name: 'avg',

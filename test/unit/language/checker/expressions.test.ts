@@ -76,7 +76,7 @@ describe('operators on types', () => {
     ['tags < tags', '1:1 E062 [str] and [str] have no order (`<`)'],
     ['1 in tags', '1:1 E062 int is never in [str] (convert with to_string(x), to_int(x) or to_float(x))'],
     ['1 in symbol', '1:1 E062 int is never in str'],
-    ['1 in qty', '1:1 E062 `in` looks in an array, a map or a str, not in int'],
+    ['1 in qty', '1:1 E062 `in` looks in an array, a map or a str, not in int (a range stands in parentheses: `x in (1..5)`)'],
     ['qty and open', '1:1 E060 a condition is a bool, not int'],
     ['not qty', '1:5 E060 a condition is a bool, not int'],
     ['if qty then 1 else 2', '1:4 E060 a condition is a bool, not int'],
@@ -221,5 +221,60 @@ describe('calls', () => {
   test('outside of any row there are only the values of the program', () => {
     expect(lowered('price', programScope())).toBe('1:1 E034 unknown name `price`');
     expect(lowered('LIMIT + 1', programScope())).toBe('11: int');
+  });
+});
+
+describe('what arguments a function can do with', () => {
+  test.each([
+    ['filter(tags, x => len(x))', '1:19 E060 a condition is a bool, not int'],
+    ['tags.any(x => x)', '1:15 E060 a condition is a bool, not str'],
+    ['all(tags, upper)', '1:11 E060 a condition is a bool, not str'],
+    ['filter([qty], (x, i) => x & i)', '1:25 E060 a condition is a bool, not int (`&` works on the bits of ints: write `and`)'],
+    ['any(tags, x => { let n = len(x); n })', '1:16 E060 a condition is a bool, not int'],
+    ['any(tags)', '1:1 E062 `any` takes [bool] as `items`, not [str]'],
+    ['all([1, 2])', '1:1 E062 `all` takes [bool] as `items`, not [int]'],
+    ['sum(tags)', '1:1 E062 `sum` takes [float] or [duration] as `items`, not [str]'],
+    ['variance([took])', '1:1 E062 `variance` takes [float] as `items`, not [duration]'],
+    ['sort([tags])', '1:1 E062 values of [str] have no order (`sort`)'],
+    ['max([extra])', '1:1 E062 values of {str: int} have no order (`max`)'],
+    ['min(qty, symbol)', '1:1 E062 int and str have no order (`min`) (convert with to_string(x), to_int(x) or to_float(x))'],
+    ['max(note, took, qty)', '1:1 E062 duration and int have no order (`max`)'],
+    ['max([qty], 3)', '1:1 E062 `max` takes one array, or values that are none'],
+    ['clamp(qty, 1s, 2s)', '1:1 E062 int and duration have no order (`clamp`)'],
+    ['concat(symbol, tags)', '1:1 E062 `concat` cannot mix str and [str]'],
+    ['contains(symbol, qty)', '1:1 E062 int is never in str'],
+    ['contains(tags, qty)', '1:1 E062 int is never in [str] (convert with to_string(x), to_int(x) or to_float(x))'],
+    ['get(tags, "a")', '1:1 E062 [str] cannot be indexed by str'],
+    ['set(extra, 1, 2)', '1:1 E062 {str: int} cannot be indexed by int'],
+  ])('%s: what a function can never do is refused', (text, expected) => {
+    expect(lowered(text)).toBe(expected);
+  });
+
+  test.each([
+    'filter(tags, x => contains(x, "a"))',
+    'filter(note, x => x.active)',
+    'filter([note, qty], x => x)',
+    'any(tags, x => if open then note else qty)',
+    'any(tags, x => { let n = len(x); if n > 1 then true else null })',
+    'all(tags, x => null)',
+    'any([open, null])',
+    'all([])',
+    'any(note)',
+    'sum([1, 2.5, null])',
+    'sum(note)',
+    'avg([took])',
+    'sort([open])',
+    'sort([note, qty])',
+    'min(qty, price, note, null)',
+    'max(at, note)',
+    'clamp(took, note, 5m)',
+    'concat(symbol, note)',
+    'contains(note, qty)',
+    'contains([price], qty)',
+    'get(extra, note)',
+    'get(by, "name")',
+    'set(tags, 0, qty)',
+  ])('%s: what it may do is not', (text) => {
+    expect(lowered(text)).not.toContain('E06');
   });
 });

@@ -66,6 +66,8 @@ describe('words of other languages', () => {
     ['isNull(user)', 'is null'],
     ['IIF(amount > 3, 1, 2)', 'if a then b else c'],
     ['DATEDIFF(amount, 1)', 'duration_between'],
+    ['amount.between(1, 2)', 'x >= a and x <= b'],
+    ['amount in 1..5', 'a range stands in parentheses: `x in (1..5)`'],
   ])('%s has a hint', (call, hint) => {
     expect(toldOf(`stream S = Login.emit(a: ${call})`)).toContain(hint);
   });
@@ -75,9 +77,14 @@ describe('words of other languages', () => {
     ['dcount(user)', 'count_distinct(x)'],
     ['mean(amount)', 'avg(x)'],
     ['countif(amount > 3)', 'count() where ok'],
+    ['count', 'write count(..)'],
   ])('the aggregate %s has a hint', (call, hint) => {
     expect(toldOf(`stream S = Login.window(5m).aggregate(n: ${call}).emit(n)`)).toContain(hint);
   });
+});
+
+test.each(['if n > 1', '  if n > 1 and n < 3'])('a block that %s opens says so', (line) => {
+  expect(toldOf(`fn f(n: int):\n  ${line}\n        return 1`)).toContain('a block opens with `:` at the end of the line');
 });
 
 describe('durations', () => {

@@ -1,6 +1,7 @@
 import { modelOf } from '../../../../shared/language/plan/alike.ts';
 import type { EmitPlan, StreamPlan } from '../../../../shared/language/plan/plan.ts';
 import { isNumeric, type RecordType } from '../../../../shared/language/plan/types.ts';
+import { outputTypeOf } from '../../streams/plan-inputs.ts';
 import type { Columns } from '../columns.ts';
 import { OutputShape } from '../fused-output.ts';
 import type { FusionContext } from '../fusion-context.ts';
@@ -19,7 +20,7 @@ export function fuseEmit(plan: EmitPlan, context: FusionContext): Columns | Refu
   if (items === null) return new Refusal('it hands on all fields, which are not known here');
   if (items instanceof Refusal) return items;
   if (items.length > FIELDS_MAX) return new Refusal(`it has more than ${FIELDS_MAX} fields`);
-  const fields = fitted(items, stream.resultType.kind === 'record' ? stream.resultType : program.declared(plan.type), body);
+  const fields = fitted(items, outputTypeOf(stream) ?? program.declared(plan.type), body);
   const names = fields.map(([name]) => name);
   const { time } = columns;
   const at = stream.operators.indexOf(plan);

@@ -1,4 +1,4 @@
-import { aggregates } from '../../../../shared/language/functions/index.ts';
+import { aggregateOver } from '../../../../shared/language/functions/index.ts';
 import type { AttributeName, ClosureAggregateExpression, PatternPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import type { Columns } from '../columns.ts';
 import type { ModuleText } from '../module-text.ts';
@@ -79,7 +79,7 @@ export class MatchColumns implements Columns {
 
   #aggregate({ slot, function: name, argument, constants, type }: ClosureAggregateExpression): Typed | undefined {
     const isField = argument === null || (argument.kind === 'field' && argument.of.kind === 'current');
-    const descriptor = aggregates.get(name);
+    const descriptor = aggregateOver(name, argument?.type);
     if (descriptor === undefined || !isField || !this.#form.isList(slot)) return undefined;
     const history = this.#form.historyOf(slot);
     for (const aspect of ['time', 'order'] as const) history.keep(aspect, '', 'number');

@@ -96,9 +96,13 @@ export class RuleShapes {
 
 /** All that the shape of a stream is made of. */
 function partsOf(stream: StreamPlan, declared: (type: string) => RecordType | null, decided: OperatorPlan | null): unknown[] | null {
-  const { name, source, operators, onError, time, partition, resultType } = stream;
+  const { name, source, operators, onError, time, partition, resultType, declaredType = null } = stream;
   if (source.kind !== 'events' || source.inputs.some((input) => input.operators.length > 0) || !operators.every(isStatements)) return null;
-  const parts: unknown[] = [[source.inputs.length, onError, time.on, partition.keys, partition.expireMs], fieldsOf(resultType)];
+  const parts: unknown[] = [
+    [source.inputs.length, onError, time.on, partition.keys, partition.expireMs],
+    fieldsOf(resultType),
+    fieldsOf(declaredType),
+  ];
   for (const operator of operators) {
     if (operator === decided) parts.push('decided');
     else if (operator.kind !== 'emit') parts.push(operator);

@@ -179,7 +179,8 @@ export function canFit(from: Type, to: Type): boolean {
 /** What `.emit as T` gives: the emitted fields and the others that T declares. */
 function asEvent(shape: RowShape, event: EventSymbol): RowShape {
   const others = event.type.fields.filter((field) => !shape.fields.some(({ name }) => name === field.name));
-  const fields = [...shape.fields, ...others.map((field) => ({ ...field, optional: true }))];
+  // What an open row has under these names need not be of the type that T declares.
+  const fields = [...shape.fields, ...others.map(({ name, type }) => ({ name, type: shape.open ? ANY : type, optional: true }))];
   return { ...recordShape(`event \`${event.name}\``, fields, { open: shape.open }), event };
 }
 

@@ -1,6 +1,16 @@
 import { limits } from '../../../../limits.ts';
-import type { AggregatePlan, AttributeName, OperatorPlan, WindowOperatorPlan, WindowPlan, WindowPredicate } from '../../../plan/plan.ts';
-import { ANY, arrayOf, mapOf } from '../../../plan/types.ts';
+import type { Expression } from '../../../ast/nodes.ts';
+import type {
+  AggregatePlan,
+  AttributeName,
+  OperatorPlan,
+  PlanExpression,
+  WindowOperatorPlan,
+  WindowPlan,
+  WindowPredicate,
+} from '../../../plan/plan.ts';
+import { isOrdered, isUnknown } from '../../../plan/type-relations.ts';
+import { ANY, arrayOf, mapOf, printType } from '../../../plan/types.ts';
 import { aggregateScope } from '../../aggregate-scope.ts';
 import { expressionOf, lowerBool, lowerExpression, lowerNamed } from '../../lower.ts';
 import { extendScope, programScope, recordShape } from '../../scopes.ts';
@@ -199,10 +209,18 @@ export const lowerOrderBy: LowerOperator = (at) => {
   if (!behindWindow(at)) return passing(at);
   const items = at.call.rest.flatMap((argument) => {
     const node = expressionOf(argument, at.context);
-    return node ? [{ value: lowerExpression(node, scopeOf(at.stage), at.context), descending: argument.order === 'desc' }] : [];
+    return node ? [{ value: lowerOrdered(node, at), descending: argument.order === 'desc' }] : [];
   });
   return passing(at, planOf(at, 'order_by', { items }));
 };
+
+function lowerOrdered(node: Expression, { stage, context }: Position): PlanExpression {
+  const value = lowerExpression(node, scopeOf(stage), context);
+  if (!isUnknown(value.type) && !isOrdered(value.type)) {
+    context.report('E062', node.span, `\`.order_by\` needs a value that has an order, not ${printType(value.type)}`);
+  }
+  return value;
+}
 
 /** `.last()`. */
 export const lowerLast: LowerOperator = (at) => (behindWindow(at) ? passing(at, planOf(at, 'last', {})) : passing(at));

@@ -119,7 +119,7 @@ function collect(node: Call, { function: name, form }: Written, { at, calls, bin
   const value = argument && expressionOf(argument, context);
   const binding = value && bindingOf(value, bindings, context);
   if (value && !binding) return UNRESOLVED;
-  const lowered = value && binding && form === 'value' ? lowerOnEvent(value, binding, context) : null;
+  const lowered = value && binding && form === 'value' ? lowerOnEvent(value, name, binding, context) : null;
   const call: TrendCall = { function: name, slot: binding?.slot ?? null, argument: lowered };
   const known = calls.findIndex((each) => context.fingerprint(each) === context.fingerprint(call));
   return { kind: 'aggregate', index: known >= 0 ? known : calls.push(call) - 1, type: resultType(name, lowered) };
@@ -150,10 +150,13 @@ function bindingOf(node: Expression, bindings: readonly AliasBinding[], context:
   return undefined;
 }
 
-function lowerOnEvent(node: Expression, { alias, shape }: AliasBinding, context: CheckContext): PlanExpression {
+/** Times have an order and no sum. */
+function lowerOnEvent(node: Expression, name: TrendFunction, { alias, shape }: AliasBinding, context: CheckContext): PlanExpression {
   const scope: NameScope = rowScope(shape, [alias]);
   const value = lowerExpression(node, scope, context);
-  if (isNumeric(value.type) || ['any', 'duration', 'timestamp'].includes(value.type.kind)) return value;
-  context.report('E072', node.span, 'aggregates over trends take numbers');
+  const hasOrderAlone = value.type.kind === 'timestamp';
+  const isSum = name === 'sum_trends' || name === 'avg_trends';
+  if (isNumeric(value.type) || ['any', 'duration'].includes(value.type.kind) || (hasOrderAlone && !isSum)) return value;
+  context.report('E072', node.span, `aggregates over trends take numbers${hasOrderAlone ? `, and \`${name}\` no times` : ''}`);
   return value;
 }

@@ -746,6 +746,12 @@ describe('trends and forecasts', () => {
       13:166 E072 aggregates over trends take numbers
       13:178 E073 an aggregate over trends takes no \`where\` (write the condition on the step of the pattern)"
     `);
+    expect(
+      told('A+ as a .window(5m).trend_aggregate(s: sum_trends(a.timestamp), m: avg_trends(a.timestamp), l: max_trends(a.timestamp))'),
+    ).toMatchInlineSnapshot(`
+      "13:62 E072 aggregates over trends take numbers, and \`sum_trends\` no times
+      13:90 E072 aggregates over trends take numbers, and \`avg_trends\` no times"
+    `);
     expect(told('A+ .window(5m, sliding: 1m).strict().after_match(no_skip).trend_aggregate(n: count_trends())')).toMatchInlineSnapshot(`
       "13:27 E080 \`sliding\` means nothing for the window of trends, which is tumbling
       13:39 E021 \`.strict\` and \`.trend_aggregate\` exclude each other (trends are all combinations; they are not enumerated as matches)

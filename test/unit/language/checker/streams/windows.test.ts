@@ -126,6 +126,12 @@ describe('a window', () => {
       7:70 E011 this stream has an aggregate already (continue in a stream of its own: \`stream Next = This.aggregate(..)\`)
       7:91 E012 this stream has a window already (continue in a stream of its own: \`stream Next = This.window(..)\`)"
     `);
+    expect(
+      problems(`${events}stream S = Tick.window(1m).order_by(price, [symbol] desc, {a: price}).first().emit(symbol)`),
+    ).toMatchInlineSnapshot(`
+      "7:44 E062 \`.order_by\` needs a value that has an order, not [str]
+      7:59 E062 \`.order_by\` needs a value that has an order, not {str: float}"
+    `);
     expect(problems(`${events}stream S = Tick.order_by(price).last().window(1m)`)).toMatchInlineSnapshot(`
       "7:16 E092 \`.order_by\` needs a window before it (a stream has no end: write \`.window(..).order_by(..)\`)
       7:32 E092 \`.last\` needs a window before it (a stream has no end: write \`.window(..).last(..)\`)"
