@@ -57,12 +57,20 @@ export class ClusterRequests {
     this.#forwarding = forwarding;
   }
 
-  /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
-  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer, options: ChangeOptions = {}): Promise<Answer> {
+  /**
+   * Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did.
+   * @param command A function makes it on the leader.
+   */
+  change(
+    call: ClusterCall,
+    command: Command | ((id: RequestId) => Promise<Command>),
+    answer: (done: Done) => Answer,
+    options: ChangeOptions = {},
+  ): Promise<Answer> {
     const { require, ...forwarding } = options;
     const act = async (id: RequestId): Promise<Answer> => {
       await require?.(id);
-      const done = await this.group.propose(command, id);
+      const done = await this.group.propose(typeof command === 'function' ? await command(id) : command, id);
       const { status, body, headers } = answer(done);
       return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
     };
@@ -131,6 +139,20 @@ export class ClusterRequests {
     const { result } = apply(state, { command, request, atMs: state.nowMs }, at);
     if (result.kind === 'refused') throw refusalError(result.refusal);
     return result;
+  }
+
+  /**
+   * The state here with everything that was acknowledged to anybody before the call, for what a change is judged by: a member that follows
+   * knows of it a moment later than the leader. @throws CepError `no_leader`
+   */
+  async caughtUp(call: ClusterCall): Promise<ClusterState> {
+    const here = async (): Promise<number> => (await this.group.confirmed()).index;
+    const elsewhere = (status: RaftStatus): Promise<number | NoAnswer> => {
+      if (this.isForwarded(call)) throw notLeader(status);
+      return this.#forwarding.readIndex(call.request, status);
+    };
+    await this.group.catchUp(await this.group.byLeader(here, elsewhere, { isRead: true }));
+    return this.group.state;
   }
 
   /** Another member has handed the request on, and does what is left to do. */

@@ -8,6 +8,8 @@ import type { RequestId } from '../state/commands.ts';
 
 /** For all of a request that is handed on, where it is not known to take longer. */
 const ANSWER_MS_MAX = 15_000;
+/** To learn how far the log goes. */
+const READ_INDEX_MS_MAX = 2_000;
 /** Headers of a request that mean the same to the leader. */
 const handedOn = ['x-api-key', 'authorization', 'content-type', 'idempotency-key', 'traceparent'] as const;
 /** Headers of its answer that mean the same to the client. */
@@ -21,6 +23,8 @@ export const forwardedHeader = 'x-cep-forwarded';
 /** The member that hands a request on waits itself for what comes of it; one of the version before waits for the leader to do so. */
 export const waitsHeader = 'x-cep-waits';
 const requestHeader = 'x-cep-request';
+/** What is asked of the leader to learn how far its log goes: every version answers it. */
+const confirmedPath = '/api/v1/cluster/raft/status?consistency=strong';
 
 export interface ForwardOptions {
   /** Makes the request one that can be sent again. */
@@ -58,6 +62,21 @@ export class LeaderForwarding {
       return new Answer(statusCode, bytes, Object.fromEntries(back));
     } catch (error) {
       return unconnected.has((error as NodeJS.ErrnoException).code ?? '') ? 'undone' : 'unknown';
+    }
+  }
+
+  /** Up to where the log of the leader had everything that was acknowledged; asked for by the right of a request. */
+  async readIndex(request: FastifyRequest, { leaderUrl }: RaftStatus): Promise<number | NoAnswer> {
+    if (leaderUrl === undefined) return 'undone';
+    const target = new URL(leaderUrl.replace(/\/+$/, '') + confirmedPath);
+    try {
+      const sent = { method: 'GET', headers: this.#headersOf(request, undefined), body: null, deadlineMs: READ_INDEX_MS_MAX } as const;
+      const answer = await this.#web.request(target, sent);
+      this.#web.leave(answer);
+      const index = answer.headers['x-cep-read-index'];
+      return answer.statusCode === 200 && typeof index === 'string' ? Number(index) : 'undone';
+    } catch {
+      return 'undone';
     }
   }
 

@@ -168,7 +168,7 @@ function departureRoutes({ requests, controller }: WorkerRoutesOptions): readonl
       handle: async (call) => {
         const before = placementsOn(group.state, call.params.id).length;
         const answered = await requests.byLeader(call, async () => {
-          const { id, status, incarnation } = requireWorker(group.state, call.params.id);
+          const { id, status, incarnation } = requireWorker((await group.confirmed()).state, call.params.id);
           if (status !== 'draining' && status !== 'drained') {
             await group.propose({ type: 'SetWorkerStatus', payload: { id, incarnation, status: 'draining' } }, undefined);
           }
