@@ -56,6 +56,18 @@ export function placementsOn({ placements }: ClusterState, workerId: string): re
   return [...placements.values()].filter((placement) => placement.workerId === workerId);
 }
 
+/** The same of each worker that has something, in one go over all placements. */
+export function placementsByWorker({ placements }: ClusterState): ReadonlyMap<string, readonly Placement[]> {
+  const byWorker = new Map<string, Placement[]>();
+  for (const placement of placements.values()) {
+    if (placement.workerId === undefined) continue;
+    const own = byWorker.get(placement.workerId);
+    if (own === undefined) byWorker.set(placement.workerId, [placement]);
+    else own.push(placement);
+  }
+  return byWorker;
+}
+
 /** All groups, the oldest first. */
 export function groupsOf({ groups }: ClusterState): readonly Group[] {
   return [...groups.values()].sort((a, b) => a.createdIndex - b.createdIndex);

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
+import { fitting } from '../../../shared/collections/fitting.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import type { Code } from '../../../shared/language/diagnostics/codes.ts';
+import { limits } from '../../../shared/limits.ts';
 import {
   type groupChangeSchema as changeSchema,
   groupChangeSchema,
@@ -16,7 +18,7 @@ import type { RequestId } from '../../state/commands.ts';
 import { connectorsOf, findGroup, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
-import { groupStatus, groupWire } from '../group-wire.ts';
+import { groupChars, groupStatus, groupWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
 import { type ValidateProgram, validateWith } from './programs.ts';
 
@@ -150,8 +152,12 @@ function inspectionRoutes({ requests }: GroupRoutesOptions): readonly ClusterRou
         const { limit, offset, consistency } = call.query;
         return requests.read(call, consistency, (state) => {
           const all = groupsOf(state);
-          const page = all.slice(offset, offset + limit).map((one) => groupWire(state, one));
-          return new Answer(200, page, { 'x-total-count': String(all.length) });
+          const page = fitting(all.slice(offset, offset + limit), (one) => groupChars(state, one), limits.groupPageCharsMax);
+          return new Answer(
+            200,
+            page.map((one) => groupWire(state, one)),
+            { 'x-total-count': String(all.length) },
+          );
         });
       },
     }),
