@@ -49,11 +49,12 @@ export class LeaderForwarding {
   async forward(request: FastifyRequest, { leaderUrl }: RaftStatus, options: ForwardOptions = {}): Promise<Answer | NoAnswer> {
     const { id, answerMsMax: deadlineMs = ANSWER_MS_MAX, signal } = options;
     if (leaderUrl === undefined) return 'undone';
-    const target = new URL(leaderUrl.replace(/\/+$/, '') + request.url);
+    const path = request.url.replace(/^https?:\/\/[^/]*/i, '');
+    const target = new URL(leaderUrl.replace(/\/+$/, '') + path);
     const headers = this.#headersOf(request, id);
     try {
       const times = { deadlineMs, headersMs: deadlineMs, ...(signal === undefined ? {} : { signal }) };
-      const sent = { method: request.method as 'POST', headers, body: request.bodyBytes ?? null, ...times };
+      const sent = { method: request.method as 'POST', path, headers, body: request.bodyBytes ?? null, ...times };
       const { statusCode, headers: answered, body } = await this.#web.request(target, sent);
       const bytes = Buffer.from(await body.arrayBuffer());
       if (leadsNoMore(statusCode, bytes)) return 'undone';

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { CoordinatorGroup, coordinatorKey } from './coordinator.ts';
@@ -115,6 +117,28 @@ describe('a group of coordinators', () => {
     await group.ask(1, 'DELETE', `${groups}/fraud`);
     await group.ask(1, 'DELETE', '/api/v1/cluster/workers/w1');
   }, 60_000);
+
+  it('hands a request on with its path as it came', async () => {
+    const follower = await group.follower();
+    const post = (path: string): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const headers = { 'x-api-key': coordinatorKey, 'content-type': 'application/json' };
+        const sent = request(group.url(follower), { method: 'POST', path, headers }, (answer) => {
+          void json(answer).then((body) => resolve((body as { error?: string }).error));
+        });
+        sent.on('error', reject).end(JSON.stringify({ event_type: 'Login', fields: {} }));
+      });
+    const groups = '/api/v1/cluster/pipeline-groups';
+    for (const [path, name] of [
+      [`${groups}/%2e%2e/inject`, '..'],
+      [`${groups}/../inject`, '..'],
+      [`${groups}/a%2Fb%23%3f%25/inject`, 'a/b#?%'],
+      // As it is sent to a proxy, which a server takes as well.
+      [`${group.url(follower)}${groups}/whole/inject`, 'whole'],
+    ] as const) {
+      expect(await post(path)).toBe(`the cluster has no pipeline group '${name}'`);
+    }
+  });
 
   it('judges a change by what any member has acknowledged before, wherever it is asked', async () => {
     const [leader, follower] = [await group.leader(), await group.follower()];
