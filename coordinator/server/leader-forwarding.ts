@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { errorCodes } from '../../shared/errors/codes.ts';
+import { CepError } from '../../shared/errors/error.ts';
 import { Answer } from '../../shared/http/answer.ts';
-import type { WebDoor } from '../../shared/outbound/web-door.ts';
+import type { WebAnswer, WebDoor } from '../../shared/outbound/web-door.ts';
 import type { NoAnswer } from '../cluster/group-member.ts';
 import type { RaftStatus } from '../raft/group.ts';
 import type { RequestId } from '../state/commands.ts';
@@ -66,18 +67,30 @@ export class LeaderForwarding {
     }
   }
 
-  /** Up to where the log of the leader had everything that was acknowledged; asked for by the right of a request. */
+  /**
+   * Up to where the log of the leader had everything that was acknowledged; asked for by the right of a request.
+   * @throws CepError `rate_limited`
+   */
   async readIndex(request: FastifyRequest, { leaderUrl }: RaftStatus): Promise<number | NoAnswer> {
     if (leaderUrl === undefined) return 'undone';
     const target = new URL(leaderUrl.replace(/\/+$/, '') + confirmedPath);
+    const answer = await this.#answerOf(target, request);
+    if (answer?.statusCode === errorCodes.rate_limited.status) {
+      const message = 'the leader, which this has to ask, takes no more requests of this client at the moment; nothing of this was done';
+      throw new CepError('rate_limited', message, { retryAfterSeconds: 1 });
+    }
+    const index = answer?.headers['x-cep-read-index'];
+    return answer?.statusCode === 200 && typeof index === 'string' ? Number(index) : 'undone';
+  }
+
+  async #answerOf(target: URL, request: FastifyRequest): Promise<WebAnswer | undefined> {
     try {
       const sent = { method: 'GET', headers: this.#headersOf(request, undefined), body: null, deadlineMs: READ_INDEX_MS_MAX } as const;
       const answer = await this.#web.request(target, sent);
       this.#web.leave(answer);
-      const index = answer.headers['x-cep-read-index'];
-      return answer.statusCode === 200 && typeof index === 'string' ? Number(index) : 'undone';
+      return answer;
     } catch {
-      return 'undone';
+      return undefined;
     }
   }
 
