@@ -13,7 +13,7 @@ import {
   tornDownSchema,
 } from '../../../shared/protocol/cluster.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { ClusterState, Connector, Group } from '../../state/cluster-state.ts';
+import type { Connector, Group } from '../../state/cluster-state.ts';
 import type { RequestId } from '../../state/commands.ts';
 import { connectorsOf, findGroup, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
@@ -201,9 +201,12 @@ function removalRoute({ requests, controller }: GroupRoutesOptions): ClusterRout
       const index = indexOf(answered);
       // A repeat says nothing of a group that has had the name since.
       const done = requests.doneBefore(call) as GroupDone | undefined;
-      const isLeft = (state: ClusterState): boolean =>
-        state.index < index || (done ? state.groups.has(done.id) : findGroup(state, call.params.id) !== undefined);
-      const isGone = await controller.until((state) => !isLeft(state), WAIT_MS_MAX);
+      let id = done?.id;
+      const isGone = await controller.until((state) => {
+        if (state.index < index) return false;
+        id ??= findGroup(state, call.params.id)?.id ?? '';
+        return !state.groups.has(id);
+      }, WAIT_MS_MAX);
       return isGone ? new Answer(200, { torn_down: true }, answered.headers) : answered;
     },
   });
