@@ -34,6 +34,8 @@ export interface ForwardOptions {
   readonly answerMsMax?: number | undefined;
   /** Hangs up, so that the leader does not go on for nobody. @default nothing does, before the time is over */
   readonly signal?: AbortSignal | undefined;
+  /** Another one leads once it is done, so that this says nothing. */
+  readonly endsLead?: true;
 }
 
 /** Hands requests on to the leader, as they came. */
