@@ -36,5 +36,7 @@ export class TopologyCommand extends ClusterCommand {
     });
     if (placements.length === 0) this.print('No pipelines. cep groups deploy <FILE> adds some.\n');
     else this.print(tableText(placementColumns, placements) + (routes.length === 0 ? '' : `\n${tableText(routeColumns, routes)}`));
+    const { routes_omitted: omitted = 0 } = topology;
+    if (omitted > 0) this.print(`.. and ${omitted} more routes between workers\n`);
   }
 }

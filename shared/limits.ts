@@ -153,6 +153,10 @@ export const limits = {
   requestOutputCharsMax: 67_108_864,
   /** Text of the programs and labels in one list of pipelines; one that holds fewer pipelines than were asked for is as long. */
   pipelinePageCharsMax: 67_108_864,
+  /** The same of pipeline groups, with what is said of their deployments. */
+  groupPageCharsMax: 67_108_864,
+  /** Text of the routes in one answer of the topology of a cluster; `routes_omitted` says how many more there are. */
+  topologyRouteCharsMax: 16_777_216,
   /** Text of the alerts in one answer; one that holds fewer alerts than were asked for is as long. */
   alertPageCharsMax: 4_194_304,
   /** Text of the lines that a program said last; the oldest go first. What one request has it say beyond that is counted and left out. */

@@ -138,14 +138,15 @@ export class ClusterApi {
     return this.#http.request({ method, path, expected, ...(body === undefined ? {} : { body }), idempotencyKey: randomUUID() });
   }
 
-  /** Every entry of a list that comes in pages, without members around it. */
+  /** Every entry of a list that comes in pages, without members around it. A page may hold fewer than were asked for. */
   async #all<Entry>(path: string): Promise<Entry[]> {
     const all: Entry[] = [];
     for (;;) {
       const asked = `${path}?limit=${limits.pageEntriesMax}&offset=${all.length}`;
-      const page = await this.#http.request<readonly Entry[]>({ method: 'GET', path: asked, expected: 'list' });
-      all.push(...page);
-      if (page.length < limits.pageEntriesMax) return all;
+      const { entries, total } = await this.#http.page<Entry>(asked);
+      all.push(...entries);
+      const isLast = total === undefined ? entries.length < limits.pageEntriesMax : all.length >= total;
+      if (isLast || entries.length === 0) return all;
     }
   }
 }

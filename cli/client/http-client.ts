@@ -79,13 +79,25 @@ export class HttpClient {
    * puts off and nobody has said how long to wait. @throws CepError that says why there is none, or what the server refuses
    */
   async request<T>(request: ApiRequest): Promise<T> {
+    return successOf(await this.#answered(request), request.expected ?? [], this.#settings) as T;
+  }
+
+  /** The same of a page of a list without members around it. `total`: of the list, where the answer says it. @throws CepError as `request` */
+  async page<Entry>(path: string): Promise<{ readonly entries: readonly Entry[]; readonly total: number | undefined }> {
+    const answer = await this.#answered({ method: 'GET', path });
+    const entries = successOf(answer, 'list', this.#settings) as readonly Entry[];
+    const total = answer.headers['x-total-count'];
+    return { entries, total: typeof total === 'string' && /^\d{1,15}$/.test(total) ? Number(total) : undefined };
+  }
+
+  async #answered(request: ApiRequest): Promise<RawAnswer> {
     const { timeoutMs, patienceMs = Math.max(timeoutMs, REFUSED_MS_MAX) } = this.#settings;
     const { pause, now, note } = this.#world;
     const began = now();
     let isTold = false;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#attempt(request, attempt);
-      if ('answer' in outcome) return successOf(outcome.answer, request.expected ?? [], this.#settings) as T;
+      if ('answer' in outcome) return outcome.answer;
       const { error, pauseMs, isPutOff } = outcome;
       if (pauseMs === undefined) throw error;
       const nextMs = now() - began + pauseMs;

@@ -86,7 +86,7 @@ function clusterOf(config: Config, isSecure: boolean): Omit<NonNullable<ServerSe
   const coordinators = listOf(config, 'server.coordinator', { fits: isWebUrl, expected: 'a URL such as http://10.0.0.4:9100' });
   if (coordinators.length === 0) return undefined;
   const workerId = config.get('server.worker_id') ?? `worker-${randomUUID().slice(0, 8)}`;
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(workerId)) {
+  if (!/^(?!\.\.?$)[A-Za-z0-9._-]{1,128}$/.test(workerId)) {
     throw settingError(config, 'server.worker_id', (where) => `${where}: expected letters, digits, '.', '_' and '-', found '${workerId}'`);
   }
   const address = config.get('server.advertise_address') ?? ownAddress(config, isSecure);

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32c } from '../../shared/checksum/crc32c.ts';
 import { CepError } from '../../shared/errors/error.ts';
@@ -46,9 +46,20 @@ type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 /** A file is there, and not as it was written. */
 export type OnDamage = (damage: { readonly file: string; readonly reason: string }) => void;
 
-/** @param folder Without one they are kept in memory, and gone when the process ends. */
-export function checkpointStore(folder: string | undefined, onDamage?: OnDamage): CheckpointStore {
-  return folder === undefined ? new MemoryStore() : new FolderStore(folder, onDamage);
+/** What checkpoints leave of a disk that the log is on as well: as much as that grows by, and what a start wants to find. */
+const LEFT_BYTES_MIN = 134_217_728;
+
+/**
+ * @param folder Without one they are kept in memory, and gone when the process ends.
+ * @param freeBytesOf What is free on the disk of a folder. @default as the file system says it
+ */
+export function checkpointStore(folder: string | undefined, onDamage?: OnDamage, freeBytesOf = freeBytes): CheckpointStore {
+  return folder === undefined ? new MemoryStore() : new FolderStore(folder, { onDamage, freeBytesOf });
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 /**
@@ -70,7 +81,7 @@ export class SharedFolderStore implements CheckpointStore {
   readonly #files: CheckpointStore;
   readonly #turns: FewAtATime;
 
-  constructor(folder: string, { onDamage, files = new FolderStore(folder, onDamage) }: SharedFolderOptions = {}) {
+  constructor(folder: string, { onDamage, files = new FolderStore(folder, { onDamage }) }: SharedFolderOptions = {}) {
     this.#folder = folder;
     this.#files = files;
     this.#turns = new FewAtATime({
@@ -123,27 +134,51 @@ export async function removeUnfinishedCheckpoints(folder: string): Promise<void>
   for (const name of names) if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true }).catch(() => undefined);
 }
 
+interface FolderOptions {
+  readonly onDamage: OnDamage | undefined;
+  /** Where the log is on the same disk. @default checkpoints may fill it */
+  readonly freeBytesOf?: (folder: string) => Promise<number>;
+}
+
 class FolderStore implements CheckpointStore {
   readonly #folder: string;
   readonly #onDamage: OnDamage;
+  readonly #freeBytesOf: FolderOptions['freeBytesOf'];
+  /** Of what is being written, which the disk may not show yet. */
+  #underWayBytes = 0;
 
-  constructor(folder: string, onDamage: OnDamage = () => undefined) {
+  constructor(folder: string, { onDamage = () => undefined, freeBytesOf }: FolderOptions) {
     this.#folder = folder;
     this.#onDamage = onDamage;
+    this.#freeBytesOf = freeBytesOf;
   }
 
   async write(name: CheckpointName, bytes: Uint8Array): Promise<void> {
     const folder = this.#folderOf(name.placementId);
     const path = join(folder, fileName(name, crc32c(bytes)));
+    this.#underWayBytes += bytes.length;
     try {
       await makeFolder(folder);
+      await this.#requireRoom(folder);
       await this.#writeWhole(path, bytes);
       await syncFolder(folder);
       await syncFolder(this.#folder);
     } catch (error) {
+      if (error instanceof CepError) throw error;
       const message = `the checkpoint cannot be kept: ${fileReason(error)}`;
       throw new CepError('storage_unavailable', message, { cause: error, retryAfterSeconds: 1 });
+    } finally {
+      this.#underWayBytes -= bytes.length;
     }
+  }
+
+  /** A checkpoint that is refused comes again; a coordinator whose log finds no room ends. @throws CepError `storage_unavailable` */
+  async #requireRoom(folder: string): Promise<void> {
+    if (this.#freeBytesOf === undefined) return;
+    const left = (await this.#freeBytesOf(folder)) - this.#underWayBytes;
+    if (left >= LEFT_BYTES_MIN) return;
+    const found = `would leave ${Math.max(0, Math.floor(left / 1_048_576))} MiB of the disk, and ${LEFT_BYTES_MIN / 1_048_576} are kept for the log`;
+    throw new CepError('storage_unavailable', `the checkpoint cannot be kept: it ${found}`, { retryAfterSeconds: 10 });
   }
 
   async #writeWhole(path: string, bytes: Uint8Array): Promise<void> {

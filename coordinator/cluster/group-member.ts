@@ -10,6 +10,8 @@ import type { Replica, ReplicaListener } from './replica.ts';
 
 /** How long a request waits for a leader. */
 const LEADER_WAIT_MS = 2_000;
+/** For how long attempts are made whose time begins anew, where one leader follows the other. */
+const CUT_OFF_MS_MAX = 15_000;
 /** How often it is looked whether there is one, when nobody says so. */
 const LOOK_MS = 50;
 
@@ -91,19 +93,22 @@ export class GroupMember {
 
   /**
    * Has something done by the leader: here when this member leads, else by `elsewhere`. While there is no leader, or it changes, waits for
-   * two seconds and tries again: what is asked for must have one effect however often it is tried. An attempt that another leader ends, which
-   * took longer, leaves that time anew. Once it may have been done, nobody is told that it was not, whatever a later attempt is refused with.
+   * two seconds and tries again: what is asked for must have one effect however often it is tried. An attempt that a change of the leader ends
+   * leaves that time anew. Once it may have been done, nobody is told that it was not, whatever a later attempt is refused with.
    * @throws CepError `no_leader` when there was none all the time, `outcome_unknown` when it may have been done
    */
   async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
     const { isRead = false, refusedWith = () => undefined } = options;
-    let endMs = performance.now() + LEADER_WAIT_MS;
+    const startedMs = performance.now();
+    let endMs = startedMs + LEADER_WAIT_MS;
     const beganAtMs = this.timeMs;
     let mayHaveHappened = false;
     for (;;) {
       const [status, beganMs] = [this.#member.status(), performance.now()];
+      let isCutOff = false;
       try {
         const answer = status.role === 'leader' ? await here() : await elsewhere(status);
+        isCutOff = answer === 'unknown' && beganMs - startedMs < CUT_OFF_MS_MAX;
         if (answer === 'undone' || answer === 'unknown') mayHaveHappened ||= answer === 'unknown' && !isRead;
         else if (!mayHaveHappened) return answer;
         else if (refusedWith(answer) === 'session_expired') throw unknownOutcome();
@@ -120,7 +125,7 @@ export class GroupMember {
       // The first request of a session that is forgotten would be done again.
       if (mayHaveHappened && this.timeMs - beganAtMs >= bounds.sessionMsMax) throw unknownOutcome();
       const isLong = performance.now() - beganMs > LEADER_WAIT_MS;
-      if (isLong && !isLedAlike(status, this.#member.status())) endMs = performance.now() + LEADER_WAIT_MS;
+      if ((isLong || isCutOff) && !isLedAlike(status, this.#member.status())) endMs = performance.now() + LEADER_WAIT_MS;
       const leftMs = endMs - performance.now();
       if (leftMs <= 0) throw mayHaveHappened ? unknownOutcome() : this.#noLeader();
       await this.#change(Math.min(leftMs, LOOK_MS));

@@ -54,6 +54,10 @@ const BATCHES_PER_DELIVERY_MAX = 512;
 const CHARS_PER_DELIVERY_MAX = 1_048_576;
 /** Answers that are kept for requests that come again. */
 const RESULTS_KEPT = 2_000;
+/** The same, in characters: a batch has as many outputs as its program makes of it. */
+const RESULT_CHARS_MAX = 67_108_864;
+/** What an event that was refused takes. */
+const ERROR_CHARS = 256;
 const PAUSE_MS = 100;
 /** Between checkpoints that a log waits for, when it is not half full yet, and after one that failed. */
 const CHECKPOINT_PAUSE_MS_MIN = 250;
@@ -110,7 +114,7 @@ export class Deliveries {
   /** By placement, what is another one when it was removed and has come back under its name. */
   readonly #lives = new Map<string, symbol>();
   readonly #waiters = new Map<string, Set<Waiter>>();
-  readonly #results = new Recent<string, BatchResult>(RESULTS_KEPT);
+  readonly #results = new Recent<string, BatchResult>(RESULTS_KEPT, RESULT_CHARS_MAX);
   readonly #reliefs = new Map<string, Relief>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
   readonly #unheard = new Map<string, number>();
@@ -311,7 +315,7 @@ export class Deliveries {
     const key = ingressKey(placementId, taken.sequence);
     const result = this.#withRefusal(key, taken);
     this.#sayUnheard(placementId, key, result);
-    if (!this.#results.has(key)) this.#results.set(key, result);
+    if (!this.#results.has(key)) this.#results.set(key, result, result.outputs.length + ERROR_CHARS * result.errors.length);
     for (const { resolve, timer } of this.#waiters.get(key) ?? []) {
       clearTimeout(timer);
       resolve(result);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import Type from 'typebox';
 import { errorCodes } from '../../shared/errors/codes.ts';
 import { CepError } from '../../shared/errors/error.ts';
@@ -51,18 +52,37 @@ export class ClusterRequests {
   readonly #forwarding: LeaderForwarding;
   readonly #own = new OwnSession();
   readonly #ofWorkers = new OwnSession();
+  /** Ends the requests that were handed on to the leader of now once another one leads. */
+  #left = endOfMany();
 
   constructor(group: GroupMember, forwarding: LeaderForwarding) {
     this.group = group;
     this.#forwarding = forwarding;
+    let before = group.status();
+    group.onStatus((now) => {
+      const isAlike = isLedAlike(before, now);
+      before = now;
+      if (isAlike) return;
+      const left = this.#left;
+      this.#left = endOfMany();
+      left.abort();
+    });
   }
 
-  /** Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did. */
-  change(call: ClusterCall, command: Command, answer: (done: Done) => Answer, options: ChangeOptions = {}): Promise<Answer> {
+  /**
+   * Has a command agreed on, once, however often its client or a member sends the request. `answer`: of what the state says it did.
+   * @param command A function makes it on the leader.
+   */
+  change(
+    call: ClusterCall,
+    command: Command | ((id: RequestId) => Promise<Command>),
+    answer: (done: Done) => Answer,
+    options: ChangeOptions = {},
+  ): Promise<Answer> {
     const { require, ...forwarding } = options;
     const act = async (id: RequestId): Promise<Answer> => {
       await require?.(id);
-      const done = await this.group.propose(command, id);
+      const done = await this.group.propose(typeof command === 'function' ? await command(id) : command, id);
       const { status, body, headers } = answer(done);
       return new Answer(status, body, { ...headers, [indexHeader]: String(done.index) });
     };
@@ -133,6 +153,20 @@ export class ClusterRequests {
     return result;
   }
 
+  /**
+   * The state here with everything that was acknowledged to anybody before the call, for what a change is judged by: a member that follows
+   * knows of it a moment later than the leader. @throws CepError `no_leader`
+   */
+  async caughtUp(call: ClusterCall): Promise<ClusterState> {
+    const here = async (): Promise<number> => (await this.group.confirmed()).index;
+    const elsewhere = (status: RaftStatus): Promise<number | NoAnswer> => {
+      if (this.isForwarded(call)) throw notLeader(status);
+      return this.#forwarding.readIndex(call.request, status);
+    };
+    await this.group.catchUp(await this.group.byLeader(here, elsewhere, { isRead: true }));
+    return this.group.state;
+  }
+
   /** Another member has handed the request on, and does what is left to do. */
   isForwarded({ request }: ClusterCall): boolean {
     return request.headers[forwardedHeader] !== undefined;
@@ -152,16 +186,15 @@ export class ClusterRequests {
 
   async #elsewhere({ request }: ClusterCall, status: RaftStatus, options?: ForwardOptions): Promise<Answer | NoAnswer> {
     if (request.headers[forwardedHeader] !== undefined) throw notLeader(status);
-    if (options?.answerMsMax === undefined) return await this.#forwarding.forward(request, status, options);
-    // What may take minutes is not waited for from a leader that is none any more, and perhaps silent.
-    const left = new AbortController();
-    const stop = this.group.onStatus((now) => void (isLedAlike(status, now) || left.abort()));
-    try {
-      const signal = options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);
-      return await this.#forwarding.forward(request, status, { ...options, signal });
-    } finally {
-      stop();
-    }
+    return await this.#handOn(request, status, options);
+  }
+
+  /** A leader that is none any more, and perhaps silent, is not waited for. */
+  #handOn(request: ClusterCall['request'], status: RaftStatus, options: ForwardOptions = {}): Promise<Answer | NoAnswer> {
+    if (options.endsLead === true) return this.#forwarding.forward(request, status, options);
+    const left = this.#left.signal;
+    const signal = options.signal === undefined ? left : AbortSignal.any([options.signal, left]);
+    return this.#forwarding.forward(request, status, { ...options, signal });
   }
 
   /**
@@ -173,10 +206,11 @@ export class ClusterRequests {
     const status = this.group.status();
     const isAlone = status.role === 'leader' || status.leader === 0 || consistency === 'stale';
     const isHere = isAlone || call.request.headers[forwardedHeader] !== undefined;
-    const told = isHere ? 'undone' : await this.#forwarding.forward(call.request, status);
+    const told = isHere ? 'undone' : await this.#handOn(call.request, status);
     if (told !== 'undone' && told !== 'unknown') return told;
+    const isLedHere = this.group.status().role === 'leader';
     const { status: code, body, headers } = answer();
-    return new Answer(code, body, { ...headers, [consistencyHeader]: status.role === 'leader' ? (consistency ?? 'local') : 'stale' });
+    return new Answer(code, body, { ...headers, [consistencyHeader]: isLedHere ? (consistency ?? 'local') : 'stale' });
   }
 
   /** What the state says. `answer` is given it, and reads what else it shows in the same turn: with `strong` of the leader. */
@@ -195,6 +229,13 @@ export class ClusterRequests {
     };
     return await this.group.byLeader(here, (status) => this.#elsewhere(call, status), { isRead: true });
   }
+}
+
+/** Of which many requests wait for the end. */
+function endOfMany(): AbortController {
+  const end = new AbortController();
+  setMaxListeners(0, end.signal);
+  return end;
 }
 
 function doneIn(state: ClusterState, id: RequestId): Json | undefined {

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { limits } from '../../shared/limits.ts';
 import type { groupSchema, migrationSchema, topologySchema } from '../../shared/protocol/cluster.ts';
 import { placedPipelineId } from '../../shared/protocol/placements.ts';
 import type { ClusterState, Group, Migration, Placement } from '../state/cluster-state.ts';
@@ -19,6 +20,25 @@ export function groupWire(state: ClusterState, group: Group): GroupWire {
     routes: routesWire(group),
     deployments: placements.map((placement) => deploymentWire(state, placement)),
   };
+}
+
+/** What a route has beside its names. */
+const ROUTE_ROW_CHARS = 100;
+/** What one deployment has beside its names. */
+const DEPLOYMENT_CHARS = 250;
+
+/** About how long the text of what is shown of a group is. */
+export function groupChars(state: ClusterState, group: Group): number {
+  let chars = 0;
+  for (const { name, source } of group.pipelines) chars += name.length + source.length;
+  for (const { fromPipeline, toPipeline, eventTypes } of group.routes) {
+    chars += ROUTE_ROW_CHARS + fromPipeline.length + toPipeline.length + charsIn(eventTypes);
+  }
+  for (const { pipeline, workerId = '', error = '' } of placementsOf(state, group)) {
+    const address = state.workers.get(workerId)?.address ?? '';
+    chars += DEPLOYMENT_CHARS + 2 * pipeline.length + workerId.length + address.length + error.length;
+  }
+  return chars;
 }
 
 /** Of all its placements together. */
@@ -59,30 +79,73 @@ export function migrationWire({ groups, placements }: ClusterState, migration: M
   };
 }
 
-/** Who runs what, and what goes from where to where. */
-export function topologyWire(state: ClusterState): Static<typeof topologySchema> {
-  const groups = groupsOf(state);
-  const deployments = (group: Group) =>
-    placementsOf(state, group).map(({ pipeline: name, workerId, replica }) => ({ name, worker_id: workerId ?? null, replica }));
+type TopologyWire = Static<typeof topologySchema>;
+type RouteRow = TopologyWire['routes'][number];
+
+/** Who runs what, and what goes from where to where: replicas at one worker are one end of a route. */
+export function topologyWire(state: ClusterState): TopologyWire {
+  const groups = groupsOf(state).map((group) => ({ group, placements: placementsOf(state, group) }));
+  const groupsAt = new Map<string, Set<string>>();
+  for (const { group, placements } of groups) {
+    for (const { workerId } of placements) if (workerId !== undefined) entryOf(groupsAt, workerId).add(group.name);
+  }
+  const { rows, omitted } = routeRows(groups);
   return {
-    workers: workersOf(state).map(({ id, address, status }) => {
-      const own = groups.filter((group) => placementsOf(state, group).some(({ workerId }) => workerId === id));
-      return { id, address, status, pipeline_groups: own.map(({ name }) => name) };
-    }),
-    groups: groups.map((group) => ({ id: group.id, name: group.name, pipelines: deployments(group), routes: routesWire(group) })),
-    routes: groups.flatMap((group) => {
-      const at = (pipeline: string): (string | null)[] => {
-        const found = deployments(group).filter(({ name }) => name === pipeline);
-        return found.length === 0 ? [null] : found.map(({ worker_id }) => worker_id);
-      };
-      return group.routes.flatMap(({ fromPipeline, toPipeline, eventTypes }) =>
-        at(fromPipeline).flatMap((source) =>
-          at(toPipeline).map((target) => {
-            const ends = { source_worker: source, source_pipeline: fromPipeline, target_worker: target, target_pipeline: toPipeline };
-            return { ...ends, event_types: [...eventTypes] };
-          }),
-        ),
-      );
-    }),
+    workers: workersOf(state).map(({ id, address, status }) => ({ id, address, status, pipeline_groups: [...(groupsAt.get(id) ?? [])] })),
+    groups: groups.map(({ group, placements }) => ({
+      id: group.id,
+      name: group.name,
+      pipelines: placements.map(({ pipeline: name, workerId, replica }) => ({ name, worker_id: workerId ?? null, replica })),
+      routes: routesWire(group),
+    })),
+    routes: rows,
+    ...(omitted > 0 && { routes_omitted: omitted }),
   };
+}
+
+interface Placed {
+  readonly group: Group;
+  readonly placements: readonly Placement[];
+}
+
+/** Each route between each two workers, as many as fit. */
+function routeRows(groups: readonly Placed[]): { readonly rows: RouteRow[]; readonly omitted: number } {
+  const rows: RouteRow[] = [];
+  let chars = 0;
+  let omitted = 0;
+  for (const { group, placements } of groups) {
+    const workersAt = new Map<string, Set<string | null>>();
+    for (const { pipeline, workerId } of placements) entryOf(workersAt, pipeline).add(workerId ?? null);
+    const nowhere: ReadonlySet<string | null> = new Set([null]);
+    for (const { fromPipeline, toPipeline, eventTypes } of group.routes) {
+      const [sources, targets] = [workersAt.get(fromPipeline) ?? nowhere, workersAt.get(toPipeline) ?? nowhere];
+      const types = [...eventTypes];
+      const fixed = ROUTE_ROW_CHARS + fromPipeline.length + toPipeline.length + charsIn(types);
+      let left = sources.size * targets.size;
+      for (const source of sources) {
+        for (const target of targets) {
+          chars += fixed + (source?.length ?? 0) + (target?.length ?? 0);
+          if (chars > limits.topologyRouteCharsMax) break;
+          left--;
+          const ends = { source_worker: source, source_pipeline: fromPipeline, target_worker: target, target_pipeline: toPipeline };
+          rows.push({ ...ends, event_types: types });
+        }
+        if (chars > limits.topologyRouteCharsMax) break;
+      }
+      omitted += left;
+    }
+  }
+  return { rows, omitted };
+}
+
+function charsIn(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length + 3, 0);
+}
+
+function entryOf<V>(map: Map<string, Set<V>>, key: string): Set<V> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = new Set<V>();
+  map.set(key, made);
+  return made;
 }

@@ -1,12 +1,17 @@
 import type { Static } from 'typebox';
 import type { workerSchema } from '../../shared/protocol/cluster.ts';
 import type { Observations } from '../reconcile/observations.ts';
-import type { ClusterState, Worker } from '../state/cluster-state.ts';
-import { placementsOn } from '../state/queries.ts';
+import type { ClusterState, Placement, Worker } from '../state/cluster-state.ts';
 
-/** @param report What this member has heard of it, when it leads. */
-export function workerWire(state: ClusterState, worker: Worker, report: ReturnType<Observations['of']>): Static<typeof workerSchema> {
-  const placements = placementsOn(state, worker.id);
+interface Shown {
+  readonly worker: Worker;
+  /** What it is to run. */
+  readonly placements: readonly Placement[];
+  /** What this member has heard of it, when it leads. */
+  readonly report: ReturnType<Observations['of']>;
+}
+
+export function workerWire(state: ClusterState, { worker, placements, report }: Shown): Static<typeof workerSchema> {
   const names = placements.map(({ groupId, pipeline, replica }) => `${state.groups.get(groupId)?.name ?? groupId}:${pipeline}:${replica}`);
   const running = placements.filter(({ status }) => status === 'running' || status === 'degraded').length;
   const { id, address, incarnation, version, cpuCores, pipelinesMax, registeredAtMs } = worker;

@@ -2,7 +2,7 @@ import { CepError } from '../../shared/errors/error.ts';
 import { type ClusterState, type Connector, type Group, type Placement, placementId, type Worker } from './cluster-state.ts';
 
 /** All connectors, oldest first. */
-export function connectorsOf({ connectors }: ClusterState): readonly Connector[] {
+export function connectorsOf({ connectors }: Pick<ClusterState, 'connectors'>): readonly Connector[] {
   return [...connectors.values()].sort((a, b) => a.createdIndex - b.createdIndex);
 }
 
@@ -56,14 +56,31 @@ export function placementsOn({ placements }: ClusterState, workerId: string): re
   return [...placements.values()].filter((placement) => placement.workerId === workerId);
 }
 
+/** The same of each worker that has something, in one go over all placements. */
+export function placementsByWorker({ placements }: ClusterState): ReadonlyMap<string, readonly Placement[]> {
+  const byWorker = new Map<string, Placement[]>();
+  for (const placement of placements.values()) {
+    if (placement.workerId === undefined) continue;
+    const own = byWorker.get(placement.workerId);
+    if (own === undefined) byWorker.set(placement.workerId, [placement]);
+    else own.push(placement);
+  }
+  return byWorker;
+}
+
 /** All groups, the oldest first. */
 export function groupsOf({ groups }: ClusterState): readonly Group[] {
   return [...groups.values()].sort((a, b) => a.createdIndex - b.createdIndex);
 }
 
-/** By its id, else by its name. @throws CepError `group_not_found` */
-export function requireGroup({ groups }: ClusterState, idOrName: string): Group {
-  const group = groups.get(idOrName) ?? [...groups.values()].find(({ name }) => name === idOrName);
+/** By its id, else by its name. */
+export function findGroup({ groups }: Pick<ClusterState, 'groups'>, idOrName: string): Group | undefined {
+  return groups.get(idOrName) ?? [...groups.values()].find(({ name }) => name === idOrName);
+}
+
+/** The same. @throws CepError `group_not_found` */
+export function requireGroup(state: Pick<ClusterState, 'groups'>, idOrName: string): Group {
+  const group = findGroup(state, idOrName);
   if (group) return group;
   throw new CepError('group_not_found', `the cluster has no pipeline group '${idOrName}'`, {
     hint: 'GET /api/v1/cluster/pipeline-groups lists those there are',

@@ -27,6 +27,8 @@ export interface WebRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | null;
+  /** In place of the path and the query of the target, as it is: an address has no way to say a part that is `..`. */
+  readonly path?: string;
   /** Ends the request with its reason. */
   readonly signal?: AbortSignal;
   /** For all of it, from the look-up of the name to the last byte of the body, ms. @default none */
@@ -63,7 +65,7 @@ export class UnfitTarget extends Error {
 
 /**
  * Requests to web addresses through the door, over connections that are kept. A request names its final address, which is what is
- * judged; there is no way to name a server and a path apart. Redirects are not followed: their status is the answer.
+ * judged; there is no way to name a server and another one apart. Redirects are not followed: their status is the answer.
  */
 export class WebDoor {
   readonly #door: OutboundDoor;
@@ -102,14 +104,14 @@ export class WebDoor {
   }
 
   /** The status and headers of the answer; its body is to be read, or to be `leave`d. @throws ForbiddenAddress, UnfitTarget, DeadlinePassed, and what undici throws */
-  async request(target: URL, { method, headers, body, signal, deadlineMs, silenceMs, headersMs }: WebRequest): Promise<WebAnswer> {
+  async request(target: URL, { method, headers, body, path, signal, deadlineMs, silenceMs, headersMs }: WebRequest): Promise<WebAnswer> {
     this.requireTarget(target);
     const deadline = deadlineMs === undefined ? undefined : new Deadline(deadlineMs, signal);
     const ended = deadline?.signal ?? signal;
     try {
       const answer = await this.#agent.request({
         origin: target.origin,
-        path: target.pathname + target.search,
+        path: path ?? target.pathname + target.search,
         method,
         headers,
         body,

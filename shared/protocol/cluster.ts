@@ -305,6 +305,10 @@ export const topologySchema = Type.Object(
         },
         strict,
       ),
+      { description: 'Each route between each two workers.' },
+    ),
+    routes_omitted: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Where there are very many: how many `routes` lacks. Those of `groups` are all there.' }),
     ),
   },
   strict,

@@ -3,7 +3,7 @@ import { receivedSchema, workerPlacementStatuses } from './placements.ts';
 
 const strict = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
-const workerId = Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$', examples: ['worker-1'] });
+const workerId = Type.String({ pattern: '^(?!\\.\\.?$)[A-Za-z0-9._-]{1,128}$', examples: ['worker-1'] });
 const incarnation = Type.String({ minLength: 1, maxLength: 64, description: 'Of the process: another one for each start.' });
 const coordinators = Type.Array(Type.String(), { description: 'The URLs of all members of the group, to go on with another one.' });
 const leaseMs = Type.Integer({

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebDoor } from '../../shared/outbound/web-door.ts';
 import { CoordinatorGroup, coordinatorKey } from './coordinator.ts';
@@ -114,6 +116,57 @@ describe('a group of coordinators', () => {
     await worker.kill();
     await group.ask(1, 'DELETE', `${groups}/fraud`);
     await group.ask(1, 'DELETE', '/api/v1/cluster/workers/w1');
+  }, 60_000);
+
+  it('hands a request on with its path as it came', async () => {
+    const follower = await group.follower();
+    const post = (path: string): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const headers = { 'x-api-key': coordinatorKey, 'content-type': 'application/json' };
+        const sent = request(group.url(follower), { method: 'POST', path, headers }, (answer) => {
+          void json(answer).then((body) => resolve((body as { error?: string }).error));
+        });
+        sent.on('error', reject).end(JSON.stringify({ event_type: 'Login', fields: {} }));
+      });
+    const groups = '/api/v1/cluster/pipeline-groups';
+    for (const [path, name] of [
+      [`${groups}/%2e%2e/inject`, '..'],
+      [`${groups}/../inject`, '..'],
+      [`${groups}/a%2Fb%23%3f%25/inject`, 'a/b#?%'],
+      // As it is sent to a proxy, which a server takes as well.
+      [`${group.url(follower)}${groups}/whole/inject`, 'whole'],
+    ] as const) {
+      expect(await post(path)).toBe(`the cluster has no pipeline group '${name}'`);
+    }
+  });
+
+  it('judges a change by what any member has acknowledged before, wherever it is asked', async () => {
+    const [leader, follower] = [await group.leader(), await group.follower()];
+    const groups = '/api/v1/cluster/pipeline-groups';
+    const pipelines = (source: string) => [{ name: 'p', source }];
+    const source = 'stream S = Login .emit(user: user)';
+    const found: unknown[] = [];
+    for (let round = 0; round < 10; round++) {
+      const [name, connector] = [`seen-${round}`, `Seen${round}`];
+      const statuses: number[] = [];
+      const told = async (...[at, method, path, body]: [at: number, method: string, path: string, body?: object]): Promise<void> => {
+        statuses.push((await group.ask(at, method, path, body && { body })).status);
+      };
+      await told(leader, 'POST', `${groups}?wait=false`, { name, pipelines: pipelines(source) });
+      await told(follower, 'PUT', `${groups}/${name}?wait=false`, { pipelines: pipelines(`${source}\n`) });
+      await told(leader, 'DELETE', `${groups}/${name}`);
+      await told(leader, 'POST', `${groups}?wait=false`, { name, pipelines: pipelines(source) });
+      await told(follower, 'DELETE', `${groups}/${name}`);
+      await told(leader, 'POST', path, { name: connector, connector_type: 'console', params: {} });
+      await told(follower, 'POST', `${groups}?wait=false`, { name, pipelines: pipelines(`${source} .to(${connector})`) });
+      await told(follower, 'DELETE', `${groups}/${name}`);
+      await told(leader, 'DELETE', `${path}/${connector}`);
+      found.push(statuses);
+    }
+    expect(found).toEqual(Array(10).fill([202, 202, 200, 202, 200, 201, 202, 200, 200]));
+    expect((await group.ask(follower, 'DELETE', `${groups}/seen-0`)).body.code).toBe('group_not_found');
+    const unknown = await group.ask(follower, 'PUT', `${groups}/seen-0`, { body: { pipelines: pipelines(source) } });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'group_not_found']);
   }, 60_000);
 
   it('drains a worker through any member, which waits itself', async () => {

@@ -134,6 +134,7 @@ describe('a worker', () => {
     ['an address that is none', { address: 'nowhere' }],
     ['a login in its address', { address: 'http://me:secret@127.0.0.1:1' }],
     ['an id that no path can have', { worker_id: 'a/b' }],
+    ['an id that an address takes for the folder above', { worker_id: '..' }],
     ['no incarnation', { incarnation: '' }],
   ])('is refused with %s', async (_what, more) => {
     await start(15_000);

@@ -11,6 +11,10 @@ import type { TickLimit } from './tick-limit.ts';
 
 /** Answers that are kept of each source, for a sender that has not heard the first one. */
 const ANSWERS_KEPT = 256;
+/** The same, in characters. */
+const ANSWER_CHARS_MAX = 16_777_216;
+/** What an output takes beside the text of its fields, and what an event does that was refused. */
+const ENTRY_CHARS = 256;
 /** Deliveries that wait for those before them, of all sources together. */
 const EARLY_MAX = 8;
 /** How long: the one before is on its way on another connection, or lost. */
@@ -191,10 +195,15 @@ export class BatchIntake {
   }
 
   #keep(source: string, sequence: number, answer: Promise<InjectResult>): void {
-    const known = this.#answers.get(source) ?? new Recent<number, Promise<InjectResult>>(ANSWERS_KEPT);
+    const known = this.#answers.get(source) ?? new Recent<number, Promise<InjectResult>>(ANSWERS_KEPT, ANSWER_CHARS_MAX);
     this.#answers.set(source, known);
     known.set(sequence, answer);
+    answer.then((result) => known.resize(sequence, charsOf(result))).catch(() => undefined);
   }
+}
+
+function charsOf({ outputs, errors }: InjectResult): number {
+  return outputs.reduce((chars, { fieldsJson }) => chars + fieldsJson.length, ENTRY_CHARS * (outputs.length + errors.length));
 }
 
 /** Injected events are numbered once for ever: nobody looks at them before their engine. */

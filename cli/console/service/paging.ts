@@ -1,4 +1,4 @@
-import { ask } from './requests.ts';
+import { answerTo, ask } from './requests.ts';
 
 const perPage = 1_000;
 const pagesMax = 10;
@@ -26,13 +26,16 @@ export async function askPages<T extends Paged>(path: string, list: ListIn<T>, s
   return { ...first, [list]: all };
 }
 
-/** A list that comes in pages, without members around it. */
+/** A list that comes in pages, without members around it. A page may hold fewer than were asked for. */
 export async function askList<Entry>(path: string, signal: AbortSignal): Promise<readonly Entry[]> {
   const all: Entry[] = [];
   for (;;) {
-    const page = await ask<readonly Entry[]>(pageOf(path, all.length), { signal });
+    const answer = await answerTo(pageOf(path, all.length), { signal });
+    const page = (await answer.json()) as readonly Entry[];
     all.push(...page);
-    if (page.length < perPage || all.length >= listedMax) return all;
+    const total = answer.headers.get('x-total-count');
+    const isLast = total === null ? page.length < perPage : all.length >= Number(total);
+    if (isLast || page.length === 0 || all.length >= listedMax) return all;
   }
 }
 

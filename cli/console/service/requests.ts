@@ -39,7 +39,12 @@ export function keyHeaders(key: string | null): Record<string, string> {
 }
 
 /** Asks the server. @throws ServerError, LinkError */
-export async function ask<T>(path: string, { method = 'GET', body, headers = {}, signal }: Asking = {}): Promise<T> {
+export async function ask<T>(path: string, asking: Asking = {}): Promise<T> {
+  return (await (await answerTo(path, asking)).json()) as T;
+}
+
+/** The same, with the headers of the answer. */
+export async function answerTo(path: string, { method = 'GET', body, headers = {}, signal }: Asking = {}): Promise<Response> {
   const key = apiKey();
   const response = await send(path, {
     method,
@@ -49,7 +54,7 @@ export async function ask<T>(path: string, { method = 'GET', body, headers = {},
   });
   if (!response.ok) throw await refusalOf(response, key);
   linkIsOpen();
-  return (await response.json()) as T;
+  return response;
 }
 
 /** @throws ServerError, LinkError; an abort as it is */

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
+import { fitting } from '../../../shared/collections/fitting.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { Answer } from '../../../shared/http/answer.ts';
 import { flagParameter, limitParameter, offsetParameter } from '../../../shared/http/query.ts';
 import type { Code } from '../../../shared/language/diagnostics/codes.ts';
+import { limits } from '../../../shared/limits.ts';
 import {
   type groupChangeSchema as changeSchema,
   groupChangeSchema,
@@ -11,11 +13,12 @@ import {
   tornDownSchema,
 } from '../../../shared/protocol/cluster.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { Group } from '../../state/cluster-state.ts';
-import { connectorsOf, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
-import { type ClusterRequests, consistencyParameter } from '../cluster-requests.ts';
+import type { Connector, Group } from '../../state/cluster-state.ts';
+import type { RequestId } from '../../state/commands.ts';
+import { connectorsOf, findGroup, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
+import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
-import { groupStatus, groupWire } from '../group-wire.ts';
+import { groupChars, groupStatus, groupWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
 import { type ValidateProgram, validateWith } from './programs.ts';
 
@@ -50,13 +53,14 @@ export function groupRoutes(options: GroupRoutesOptions): readonly ClusterRoute[
 function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
   const shown = (one: Group): Static<typeof groupSchema> => groupWire(group.state, one);
-  /** The group as it is when its workers are done; the member that was asked waits, whoever leads. */
-  const settled = async (id: string, version: number): Promise<Static<typeof groupSchema>> => {
-    await controller.until(({ groups, ...state }) => {
-      const now = groups.get(id);
-      return now === undefined || now.version !== version || groupStatus(now, placementsOf({ groups, ...state }, now)) !== 'deploying';
+  /** The group as it is when its workers are done; the member that was asked waits, whoever leads. Undefined when it has not even heard of it. */
+  const settled = async ({ id, version }: Static<typeof groupSchema>, index: number): Promise<Static<typeof groupSchema> | undefined> => {
+    await controller.until((state) => {
+      const now = state.groups.get(id);
+      if (state.index < index) return false;
+      return now === undefined || now.version !== version || groupStatus(now, placementsOf(state, now)) !== 'deploying';
     }, WAIT_MS_MAX);
-    return shown(requireGroup(group.state, id));
+    return group.state.index < index ? undefined : shown(requireGroup(group.state, id));
   };
   return [
     clusterRoute({
@@ -75,7 +79,7 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
       handle: async (call) => {
         const { name, ...content } = call.body;
         const isNew = requests.doneBefore(call) === undefined;
-        if (isNew && !requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
+        if (isNew && !requests.isForwarded(call)) await requireValid(validate, requests, { content, call });
         const isWaiting = call.query.wait;
         const command = { type: 'CreateGroup', payload: { name, ...contentOf(content) } } as const;
         const answered = await requests.change(
@@ -110,16 +114,20 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
       handle: async (call) => {
         const { name, ...content } = call.body;
         const done = requests.doneBefore(call) as GroupDone | undefined;
-        const before = requireGroup(group.state, done?.id ?? call.params.id);
+        const known = done?.id ?? call.params.id;
+        const before = findGroup(group.state, known) ?? requireGroup(await requests.caughtUp(call), known);
         if (name !== undefined && name !== before.name) {
           throw new CepError('validation_error', `name: found '${name}', and the group is called '${before.name}'`, {
             hint: 'groups keep their names',
           });
         }
-        if (!done && !requests.isForwarded(call)) await requireValid(validate, requests, { content, signal: call.signal });
+        if (!done && !requests.isForwarded(call)) await requireValid(validate, requests, { content, call });
         const isWaiting = call.query.wait;
-        const answered = await requests.change(call, { type: 'UpdateGroup', payload: { id: before.id, ...contentOf(content) } }, () => {
-          return new Answer(isWaiting ? 200 : 202, shown(requireGroup(group.state, before.id)));
+        const command = async (request: RequestId) => {
+          return { type: 'UpdateGroup', payload: { id: await meant(requests, call.params.id, request), ...contentOf(content) } } as const;
+        };
+        const answered = await requests.change(call, command, ({ value }) => {
+          return new Answer(isWaiting ? 200 : 202, shown(requireGroup(group.state, (value as unknown as GroupDone).id)));
         });
         return await waited(answered, isWaiting && !requests.isForwarded(call), settled);
       },
@@ -144,8 +152,12 @@ function inspectionRoutes({ requests }: GroupRoutesOptions): readonly ClusterRou
         const { limit, offset, consistency } = call.query;
         return requests.read(call, consistency, (state) => {
           const all = groupsOf(state);
-          const page = all.slice(offset, offset + limit).map((one) => groupWire(state, one));
-          return new Answer(200, page, { 'x-total-count': String(all.length) });
+          const page = fitting(all.slice(offset, offset + limit), (one) => groupChars(state, one), limits.groupPageCharsMax);
+          return new Answer(
+            200,
+            page.map((one) => groupWire(state, one)),
+            { 'x-total-count': String(all.length) },
+          );
         });
       },
     }),
@@ -168,7 +180,6 @@ function inspectionRoutes({ requests }: GroupRoutesOptions): readonly ClusterRou
 }
 
 function removalRoute({ requests, controller }: GroupRoutesOptions): ClusterRoute {
-  const { group } = requests;
   return clusterRoute({
     method: 'DELETE',
     path: groupPath,
@@ -182,13 +193,36 @@ function removalRoute({ requests, controller }: GroupRoutesOptions): ClusterRout
     idempotency: 'handler',
     isAudited: true,
     handle: async (call) => {
-      const { id } = (requests.doneBefore(call) as GroupDone | undefined) ?? requireGroup(group.state, call.params.id);
-      const answered = await requests.change(call, { type: 'DrainGroup', payload: { id } }, () => new Answer(202, { torn_down: false }));
+      const command = async (request: RequestId) => {
+        return { type: 'DrainGroup', payload: { id: await meant(requests, call.params.id, request) } } as const;
+      };
+      const answered = await requests.change(call, command, () => new Answer(202, { torn_down: false }));
       if (answered.status >= 300 || requests.isForwarded(call) || !call.query.wait) return answered;
-      const isGone = await controller.until(({ groups }) => !groups.has(id), WAIT_MS_MAX);
+      const index = indexOf(answered);
+      // A repeat says nothing of a group that has had the name since.
+      const done = requests.doneBefore(call) as GroupDone | undefined;
+      let id = done?.id;
+      const isGone = await controller.until((state) => {
+        if (state.index < index) return false;
+        id ??= findGroup(state, call.params.id)?.id ?? '';
+        return !state.groups.has(id);
+      }, WAIT_MS_MAX);
       return isGone ? new Answer(200, { torn_down: true }, answered.headers) : answered;
     },
   });
+}
+
+/**
+ * On the leader: the id of the group that a change names. The member that was asked may know of it later than its client.
+ * @throws CepError `group_not_found`; RaftRefusal
+ */
+async function meant(requests: ClusterRequests, idOrName: string, request: RequestId): Promise<string> {
+  const done = (await requests.doneBy(request)) as GroupDone | undefined;
+  return done?.id ?? requireGroup(requests.group.state, idOrName).id;
+}
+
+function indexOf({ headers }: Answer): number {
+  return Number(headers[indexHeader] ?? 0);
 }
 
 /** What the state remembers of a change of a group. */
@@ -211,13 +245,31 @@ function contentOf({ pipelines, routes = [] }: Content) {
   };
 }
 
+type GroupCall = Parameters<ClusterRequests['caughtUp']>[0] & { readonly signal: AbortSignal };
+
 /** The diagnostics of all programs at once. @throws CepError `validation_error` */
 async function requireValid(
   validate: ValidateProgram,
-  { group }: ClusterRequests,
-  { content, signal }: { readonly content: Content; readonly signal: AbortSignal },
+  requests: ClusterRequests,
+  { content, call }: { readonly content: Content; readonly call: GroupCall },
 ): Promise<void> {
-  const connectors = connectorsOf(group.state);
+  const { connectors } = requests.group.state;
+  const problem = await contentProblem(validate, { content, connectors: connectorsOf({ connectors }), signal: call.signal });
+  if (problem === undefined) return;
+  // A connector that was made at another member may not have come here yet.
+  const now = await requests.caughtUp(call);
+  if (now.connectors === connectors) throw problem;
+  const left = await contentProblem(validate, { content, connectors: connectorsOf(now), signal: call.signal });
+  if (left) throw left;
+}
+
+interface CheckedContent {
+  readonly content: Content;
+  readonly connectors: readonly Connector[];
+  readonly signal: AbortSignal;
+}
+
+async function contentProblem(validate: ValidateProgram, { content, connectors, signal }: CheckedContent): Promise<CepError | undefined> {
   const checked = await Promise.all(
     content.pipelines.map(async ({ name, source }) => {
       const { valid, statements, diagnostics } = await validateWith(validate, { source, connectors, signal });
@@ -226,11 +278,11 @@ async function requireValid(
   );
   const wrong = checked.filter(({ isRight }) => !isRight);
   const [first] = wrong;
-  if (first === undefined) return;
+  if (first === undefined) return undefined;
   const found = first.diagnostics.find(({ severity }) => severity === 'error')?.message;
   const problem = found ?? (first.isEmpty ? 'it is empty' : 'it cannot work');
   const isImporting = wrong.some(({ diagnostics }) => diagnostics.some(({ code }) => code === UNREADABLE_IMPORT));
-  throw new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
+  return new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
     details: { pipelines: wrong.map(({ name, diagnostics }) => ({ name, diagnostics })) },
     ...(isImporting ? { hint: 'a group takes the text of each program and no files: put what it imports into it' } : {}),
   });
@@ -252,9 +304,9 @@ function noWorkers(): CepError {
 async function waited(
   answered: Answer,
   isWaiting: boolean,
-  settled: (id: string, version: number) => Promise<Static<typeof groupSchema>>,
+  settled: (told: Static<typeof groupSchema>, index: number) => Promise<Static<typeof groupSchema> | undefined>,
 ): Promise<Answer> {
   if (answered.status >= 300 || !isWaiting) return answered;
   const told = (Buffer.isBuffer(answered.body) ? JSON.parse(answered.body.toString()) : answered.body) as Static<typeof groupSchema>;
-  return new Answer(answered.status, await settled(told.id, told.version), answered.headers);
+  return new Answer(answered.status, (await settled(told, indexOf(answered))) ?? told, answered.headers);
 }

@@ -187,11 +187,15 @@ function changeRoutes({ requests, isGroup, memberUrl, checkpoints }: RaftRoutesO
       isAudited: true,
       handle: (call) => {
         requireGroup();
-        return requests.byLeader(call, async () => {
-          const to = chosen(group.status(), call.body.to);
-          if (to !== group.status().nodeId) await group.transferLeadership(to);
-          return new Answer(200, { leader_id: to });
-        });
+        return requests.byLeader(
+          call,
+          async () => {
+            const to = chosen(group.status(), call.body.to);
+            if (to !== group.status().nodeId) await group.transferLeadership(to);
+            return new Answer(200, { leader_id: to });
+          },
+          { endsLead: true },
+        );
       },
     }),
   ];

@@ -13,8 +13,8 @@ import {
 import type { Done } from '../../cluster/group-member.ts';
 import type { Heartbeats } from '../../liveness/heartbeats.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { ClusterState, Worker } from '../../state/cluster-state.ts';
-import { placementsOn, requireWorker, workersOf } from '../../state/queries.ts';
+import type { ClusterState, Placement, Worker } from '../../state/cluster-state.ts';
+import { placementsByWorker, placementsOn, requireWorker, workersOf } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { workerWire } from '../worker-wire.ts';
@@ -101,7 +101,8 @@ function membershipRoutes(options: WorkerRoutesOptions): readonly ClusterRoute[]
 
 function inspectionRoutes({ requests, controller }: WorkerRoutesOptions): readonly ClusterRoute[] {
   const { group } = requests;
-  const wire = (worker: Worker): Static<typeof workerSchema> => workerWire(group.state, worker, controller.observations.of(worker));
+  const wire = (worker: Worker, placements: readonly Placement[]): Static<typeof workerSchema> =>
+    workerWire(group.state, { worker, placements, report: controller.observations.of(worker) });
   return [
     clusterRoute({
       method: 'GET',
@@ -118,7 +119,9 @@ function inspectionRoutes({ requests, controller }: WorkerRoutesOptions): readon
         requests.observed(call, call.query.consistency, () => {
           const { limit, offset } = call.query;
           const all = workersOf(group.state);
-          return new Answer(200, all.slice(offset, offset + limit).map(wire), { 'x-total-count': String(all.length) });
+          const placements = placementsByWorker(group.state);
+          const page = all.slice(offset, offset + limit).map((worker) => wire(worker, placements.get(worker.id) ?? []));
+          return new Answer(200, page, { 'x-total-count': String(all.length) });
         }),
     }),
     clusterRoute({
@@ -132,7 +135,10 @@ function inspectionRoutes({ requests, controller }: WorkerRoutesOptions): readon
       success: { 200: workerSchema },
       errors: ['worker_not_found', 'validation_error', ...leaderErrors],
       handle: (call) =>
-        requests.observed(call, call.query.consistency, () => new Answer(200, wire(requireWorker(group.state, call.params.id)))),
+        requests.observed(call, call.query.consistency, () => {
+          const worker = requireWorker(group.state, call.params.id);
+          return new Answer(200, wire(worker, placementsOn(group.state, worker.id)));
+        }),
     }),
   ];
 }
@@ -168,7 +174,7 @@ function departureRoutes({ requests, controller }: WorkerRoutesOptions): readonl
       handle: async (call) => {
         const before = placementsOn(group.state, call.params.id).length;
         const answered = await requests.byLeader(call, async () => {
-          const { id, status, incarnation } = requireWorker(group.state, call.params.id);
+          const { id, status, incarnation } = requireWorker((await group.confirmed()).state, call.params.id);
           if (status !== 'draining' && status !== 'drained') {
             await group.propose({ type: 'SetWorkerStatus', payload: { id, incarnation, status: 'draining' } }, undefined);
           }

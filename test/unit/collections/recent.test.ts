@@ -26,4 +26,47 @@ describe('what was set last', () => {
       }),
     );
   });
+
+  it('is the newest of it where it is too large together, and the last one however large that is', () => {
+    const change = fc.record({ key: fc.nat(10), size: fc.nat(20), isKnownLater: fc.boolean(), isSet: fc.boolean() });
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 200, size: 'max' }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.nat(30),
+        (changes, kept, sizeMax) => {
+          const recent = new Recent<number, number>(kept, sizeMax);
+          let sets: { readonly key: number; readonly value: number; size: number }[] = [];
+          for (const [value, { key, size, isKnownLater, isSet }] of changes.entries()) {
+            sets = sets.filter((one) => one.key !== key);
+            if (!isSet) recent.delete(key);
+            else {
+              recent.set(key, value, isKnownLater ? 0 : size);
+              if (isKnownLater) recent.resize(key, size);
+              sets.push({ key, value, size });
+            }
+            const sizeOf = (some: typeof sets): number => some.reduce((sum, one) => sum + one.size, 0);
+            while (sets.length > 1 && sizeOf(sets) > sizeMax) sets.shift();
+            const there = [...recent.keys()];
+            // Of what was set again or deleted, the place counts all the same.
+            expect(there).toEqual(sets.slice(sets.length - there.length).map((one) => one.key));
+            expect(there.map((one) => recent.get(one))).toEqual(sets.slice(sets.length - there.length).map((one) => one.value));
+            expect(sizeOf(sets.slice(sets.length - there.length))).toBeLessThanOrEqual(Math.max(sizeMax, sets.at(-1)?.size ?? 0));
+            expect(recent.has(key)).toBe(isSet);
+          }
+        },
+      ),
+    );
+  });
+
+  it('is forgotten no earlier than it need be', () => {
+    const recent = new Recent<string, number>(8, 10);
+    for (const [at, key] of ['a', 'b', 'c'].entries()) recent.set(key, at, 5);
+    expect([...recent.keys()]).toEqual(['b', 'c']);
+    recent.resize('c', 1);
+    recent.set('d', 4, 4);
+    expect([...recent.keys()]).toEqual(['b', 'c', 'd']);
+    recent.set('e', 5, 99);
+    expect([...recent.keys()]).toEqual(['e']);
+  });
 });

@@ -37,6 +37,15 @@ it.each([0, 3, 1_000, 2_500])('gives all of %i entries', async (count) => {
   expect([numbers, time, asked.length]).toEqual([all, 1, Math.max(1, Math.ceil(count / 1_000))]);
 });
 
+it('goes on behind a page that holds fewer than were asked for', async () => {
+  const entries = ['a', 'b', 'c', 'd', 'e'];
+  vi.stubGlobal('fetch', async (path: string) => {
+    const offset = Number(new URL(path, 'http://server').searchParams.get('offset'));
+    return new Response(JSON.stringify(entries.slice(offset, offset + 2)), { headers: { 'x-total-count': '5' } });
+  });
+  expect(await askList('/list', signal)).toEqual(entries);
+});
+
 it('ends at a bound, and keeps the number that there are', async () => {
   total = listedMax + 1;
   expect(await askList('/list', signal)).toHaveLength(listedMax);

@@ -256,3 +256,17 @@ it('what a worker answers when it has the pipeline under another epoch is what i
   tell(10, '["made"]');
   expect((await waiting)?.outputs).toBe('["made"]');
 });
+
+it('what a worker made of a batch is kept for whoever asks again, the newest where it is much text', async () => {
+  const log = new WorkedThroughLog();
+  const outputs = `["${'x'.repeat(40_000_000)}"]`;
+  for (const sequence of [10, 11]) {
+    log.delivered(['[]']);
+    const first = log.result(sequence);
+    log.workerSays(sequence, outputs);
+    expect((await first)?.outputs.length).toBe(outputs.length);
+    await turn();
+  }
+  expect((await log.result(11))?.outputs.length).toBe(outputs.length);
+  expect(await ofNow(log.result(10))).toBe('not known yet');
+});

@@ -60,6 +60,28 @@ it('a batch that the program has given up is answered as refused, each time, and
   }
 });
 
+it('what was made of batches is kept for a sender that has not heard it, the newest where it is much', async () => {
+  const outputs = [{ fieldsJson: 'x'.repeat(10_000_000) }];
+  const received: Record<string, number> = {};
+  const receive = async (_body: ReceivedBody, receipt: () => Receipt): Promise<unknown> => {
+    received['_external'] = receipt().sequence;
+    return { outputs, errors: [] };
+  };
+  const intake = new BatchIntake({ receive, received } as never, new Receipts(), () => ({}), { wait: forEver });
+  const delivery = { from: { placement_id: '_external', epoch: 0 }, batches: [batch(1, 'A'), batch(2, 'A')] };
+  const made = async () => (await intake.deliver(delivery)).results.map(({ isRepeat, result }) => [isRepeat, result?.outputs.length]);
+  expect([await made(), await made()]).toEqual([
+    [
+      [false, 1],
+      [false, 1],
+    ],
+    [
+      [true, undefined],
+      [true, 1],
+    ],
+  ]);
+});
+
 it('batches that ticks have overtaken arrive with the last tick, those that are repeated when they did the first time', async () => {
   const taken: Receipt[] = [];
   const received = async (_body: ReceivedBody, receipt: () => Receipt) => void taken.push(receipt());

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -43,6 +43,20 @@ describe('dead letters of tenants', () => {
     hosted.delete('p-1');
     drop('p-3');
     expect([...counts(), dropped.total]).toEqual([0, 2, 1, 0, 5]);
+    await letters.close();
+  });
+
+  it('of tenants that are gone are said and left where they cannot be removed, and the others go', async () => {
+    const said: unknown[] = [];
+    mkdirSync(join(stateDir, 'dlq', 'a-folder.jsonl'), { recursive: true });
+    writeFileSync(join(stateDir, 'dlq', 'gone.jsonl'), '');
+    const letters = await TenantLetters.open({
+      stateDir,
+      report: ({ message, fields }) => said.push([message, fields['tenant'], fields['reason']]),
+    });
+    await letters.keepOnly(new Set(['there']));
+    expect(said).toEqual([['Damaged file of dead letters', 'a-folder', 'it cannot be removed: it is a directory']]);
+    expect(readdirSync(join(stateDir, 'dlq'))).toEqual(['a-folder.jsonl']);
     await letters.close();
   });
 

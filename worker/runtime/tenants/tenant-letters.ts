@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileReason, isFileError } from '../../../shared/files/file-reason.ts';
 import { limits } from '../../../shared/limits.ts';
 import { DeadLetterFile, type LetterList } from '../../connectors/delivery/dead-letter-file.ts';
 import { type DeadLetters, MemoryDeadLetters } from '../../connectors/delivery/dead-letters.ts';
@@ -105,7 +106,17 @@ export class TenantLetters {
 
   /** Letters of tenants that are not among these were left by a process that ended while it deleted one. */
   async keepOnly(tenantIds: ReadonlySet<string>): Promise<void> {
-    for (const id of await this.#tenantsWithFiles()) if (!tenantIds.has(id)) await this.forget(id);
+    for (const id of await this.#tenantsWithFiles()) {
+      if (tenantIds.has(id)) continue;
+      try {
+        await this.forget(id);
+      } catch (error) {
+        if (!isFileError(error)) throw error;
+        // It is nobody's, and in nobody's way.
+        const reason = `it cannot be removed: ${fileReason(error)}`;
+        reportDamage(this.#options.report, 'Damaged file of dead letters', { tenant: id, file: error.path ?? '', reason });
+      }
+    }
   }
 
   async close(): Promise<void> {

@@ -33,6 +33,22 @@ it('a checkpoint that cannot be written leaves nothing beside those that are the
   expect((await filesOf(folder)).sort()).toEqual([taken, `1-2-${crc32c(bytes)}.checkpoint`]);
 });
 
+it('a checkpoint leaves the log of the coordinator its room, beside others that are being written', async () => {
+  const kept = 134_217_728;
+  let free = kept + bytes.length - 1;
+  const store = checkpointStore(folder, undefined, async () => free);
+  await expect(store.write(name, bytes)).rejects.toMatchObject({
+    code: 'storage_unavailable',
+    message: 'the checkpoint cannot be kept: it would leave 127 MiB of the disk, and 128 are kept for the log',
+  });
+  expect(await filesOf(folder)).toEqual([]);
+  free = kept + 2 * bytes.length - 1;
+  const both = await Promise.allSettled([store.write(name, bytes), store.write({ ...name, sequence: 2 }, bytes)]);
+  expect(both.map(({ status }) => status)).toContain('rejected');
+  await store.write({ ...name, sequence: 3 }, bytes);
+  expect(await filesOf(folder)).toContain(`1-3-${crc32c(bytes)}.checkpoint`);
+});
+
 it('what a coordinator was writing when it ended is gone once it has started, and checkpoints stay', async () => {
   const checkpoints = join(folder, 'checkpoints');
   await checkpointStore(checkpoints).write(name, bytes);

@@ -74,6 +74,24 @@ describe('commands for a cluster', () => {
     expect(JSON.parse((await run('groups', 'show', 'fraud', '--json')).stdout)).toEqual(group);
   });
 
+  it('list all groups where a page holds fewer than were asked for', async () => {
+    const page = (name: string) => ({ json: [{ ...group, id: name, name }], headers: { 'x-total-count': '3' } });
+    server.on(`GET ${cluster}/pipeline-groups`, page('first'), page('second'), page('third'));
+    const { stdout } = await run('groups', '--json');
+    expect(JSON.parse(stdout).groups.map(({ name }: { name: string }) => name)).toEqual(['first', 'second', 'third']);
+    expect(server.requests.map(({ url }) => new URL(url, server.url).searchParams.get('offset'))).toEqual(['0', '1', '2']);
+  });
+
+  it('say of the topology how many routes between workers are left out', async () => {
+    const topology = {
+      workers: [],
+      groups: [{ id: 'g', name: 'fraud', pipelines: [{ name: 'a', worker_id: 'w1', replica: 0 }], routes: [] }],
+      routes: [],
+    };
+    server.on(`GET ${cluster}/topology`, { json: { ...topology, routes_omitted: 7 } });
+    expect((await run('topology')).stdout).toContain('.. and 7 more routes between workers\n');
+  });
+
   it('say that a coordinator which knows of no leader may show what was, or not all there is', async () => {
     server.on(`GET ${cluster}/workers`, { json: [], headers: { 'x-cep-consistency': 'stale' } });
     expect((await run('workers')).stderr).toContain(
