@@ -4,7 +4,7 @@ import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
 import { noteAlike } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
 import type { ConstantExpression, OperatorPlan, StreamPlan } from '../../plan/plan.ts';
-import type { Type } from '../../plan/types.ts';
+import type { RecordType, Type } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import { constant } from '../expressions/fold.ts';
 import type { Repetition } from '../holes.ts';
@@ -172,7 +172,7 @@ class FilledPlan implements StreamPlan {
   declare readonly time: StreamPlan['time'];
   declare readonly onError: StreamPlan['onError'];
   declare readonly resultType: StreamPlan['resultType'];
-  declare readonly declaredType?: StreamPlan['declaredType'];
+  declare readonly declaredType?: RecordType;
   declare readonly origin: StreamPlan['origin'];
   readonly #make: () => StreamPlan['operators'];
   #operators: StreamPlan['operators'] | undefined;
