@@ -2,6 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
+import type { Capture } from '../patterns/captures.ts';
 import type { PartialMatch } from '../patterns/run.ts';
 import { PartitionKey } from '../streams/partition-key.ts';
 import type { RunEnd } from './explanation.ts';
@@ -156,7 +157,9 @@ export class ExplainRecorder {
   readonly #partition: PartitionKey;
   readonly #evaluator: (expression: PlanExpression) => Evaluate;
   readonly #operatorKeys = new Map<OperatorPlan, PartitionKey>();
+  /** The one seen last at the end. */
   readonly #keys = new Map<string, KeyRecord>();
+  #latest: KeyRecord | null = null;
   /** Fields of a key that a row lacks may come yet. */
   readonly #isKeyMade: boolean;
   /** The key that is not forgotten, whatever comes. */
@@ -195,6 +198,7 @@ export class ExplainRecorder {
   /** The room is full. */
   forget({ text }: Pick<KeyRecord, 'text'>): void {
     this.#keys.delete(text);
+    if (this.#latest?.text === text) this.#latest = [...this.#keys.values()].at(-1) ?? null;
     this.#forgotten = 'room';
   }
 
@@ -227,7 +231,7 @@ export class ExplainRecorder {
 
   /** The record of the key seen last. */
   get latest(): KeyRecord | null {
-    return [...this.#keys.values()].at(-1) ?? null;
+    return this.#latest;
   }
 
   /** The attempt that passed most operators before one held it back. */
@@ -355,10 +359,13 @@ export class ExplainRecorder {
   }
 
   #recordOf(text: string): KeyRecord {
-    const known = this.#keys.get(text);
-    const record = known ?? new KeyRecord(text);
-    if (known !== undefined) this.#keys.delete(text);
-    this.#keys.set(text, record);
+    const isLatest = this.#latest?.text === text;
+    const record = (isLatest ? this.#latest : this.#keys.get(text)) ?? new KeyRecord(text);
+    if (!isLatest) {
+      this.#keys.delete(text);
+      this.#keys.set(text, record);
+      this.#latest = record;
+    }
     if (this.#keys.size > recorderLimits.keysMax) this.#forgetOldest();
     this.#room?.use(record, this);
     return record;
@@ -383,6 +390,10 @@ function isNearerMiss(earlier: EndedRun, later: EndedRun): boolean {
 
 /** The first event that a run took; null when it took none. */
 export function firstRowOf({ progress }: PartialMatch): Row | null {
-  const firsts = progress.captures.flatMap((capture) => (capture === null ? [] : [capture.oldest]));
-  return firsts.sort((a, b) => a.at - b.at)[0]?.row ?? null;
+  let first: Capture | null = null;
+  for (const capture of progress.captures) {
+    const oldest = capture?.oldest;
+    if (oldest !== undefined && (first === null || oldest.at < first.at)) first = oldest;
+  }
+  return first?.row ?? null;
 }

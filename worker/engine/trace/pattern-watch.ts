@@ -4,7 +4,7 @@ import { bindingsOf } from '../patterns/captures.ts';
 import { Completion } from '../patterns/completion.ts';
 import { buildPatternTree } from '../patterns/pattern-tree.ts';
 import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
-import { relevanceOf } from '../patterns/watch.ts';
+import { type Relevance, relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
 import { judge } from './condition.ts';
 import { keyIn } from './deciding-values.ts';
@@ -32,6 +32,13 @@ interface AtWork {
   readonly watches: readonly number[];
 }
 
+/** What of the pattern events from one origin may concern. */
+interface Concern {
+  readonly relevance: Relevance | null;
+  /** Of its watches those of steps. */
+  readonly slots: readonly number[];
+}
+
 const END_BY = { budget: 'dropped', skipped: 'skipped', matched: 'matched', expired: 'expired' } as const satisfies Record<
   Closing,
   EndedRun['end']
@@ -53,6 +60,7 @@ export class PatternWatch {
   readonly #options: WatchOptions;
   readonly #pattern: WatchedPattern;
   readonly #completion: Completion;
+  readonly #concerns = new Map<string, Concern>();
   /** Null while time moves. */
   #atWork: AtWork | null = null;
   #watermark = -Infinity;
@@ -72,9 +80,9 @@ export class PatternWatch {
 
   /** Around the pattern's work on a row. */
   receive(row: Row, origin: string, work: () => void): void {
-    this.#tellRefusals(row, origin);
-    const watches = relevanceOf(this.#plan, origin)?.watches ?? [];
-    const slots = watches.filter((id) => id < this.#plan.steps.length);
+    const { relevance, slots } = this.#concernOf(origin);
+    if (relevance !== null) this.#tellRefusals(row, relevance);
+    const watches = relevance?.watches ?? [];
     this.#options.recorder?.came(row, this.#pattern.received() + 1, slots, (slot, key) => this.#nearness(slot, key));
     this.#atWork = { row, watches };
     try {
@@ -90,16 +98,24 @@ export class PatternWatch {
     const { recorder, conditions } = this.#options;
     if (this.#pattern.active() > RUNS_COMPARED_MAX) return anyIsAsNear;
     const { runs, first } = this.#pattern.inspect();
-    const run = furthestOf(runs.filter((one) => keyOfRun(one, recorder as ExplainRecorder) === key));
+    const run = furthestOf(runs, (one) => keyOfRun(one, recorder as ExplainRecorder) === key);
     return nearnessTo(this.#plan, { slot, run, first }, conditions);
   }
 
+  #concernOf(origin: string): Concern {
+    const known = this.#concerns.get(origin);
+    if (known !== undefined) return known;
+    const relevance = relevanceOf(this.#plan, origin);
+    const concern = { relevance, slots: relevance?.watches.filter((id) => id < this.#plan.steps.length) ?? [] };
+    this.#concerns.set(origin, concern);
+    return concern;
+  }
+
   /** Says why steps refuse the row that wait for one of its kind. */
-  #tellRefusals(row: Row, origin: string): void {
+  #tellRefusals(row: Row, relevance: Relevance): void {
     const { environment, conditions } = this.#options;
     const { tracer } = environment;
-    const relevance = relevanceOf(this.#plan, origin);
-    if (tracer === null || relevance === null) return;
+    if (tracer === null) return;
     const refusals = refusalsOf(this.#plan, this.#pattern.inspect(), { row, relevance, key: environment.partition(row) }, conditions);
     for (const { step, why } of refusals) {
       tracer.decided({ stream: environment.stream.name, key: keyIn(environment, row), operator: step, verdict: 'BLOCK', why: [why] });

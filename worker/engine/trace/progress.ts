@@ -1,10 +1,10 @@
 import type { Captures } from '../patterns/captures.ts';
 import { compareRuns, type PartialMatch } from '../patterns/run.ts';
 
-/** The run that has come furthest: most steps, then most events, then the oldest; null when there is none. */
-export function furthestOf(runs: readonly PartialMatch[]): PartialMatch | null {
+/** Of those asked for the run that has come furthest: most steps, then most events, then the oldest; null when there is none. */
+export function furthestOf(runs: readonly PartialMatch[], isAsked: (run: PartialMatch) => boolean = () => true): PartialMatch | null {
   let furthest: PartialMatch | null = null;
-  for (const run of runs) if (furthest === null || isFurther(run, furthest)) furthest = run;
+  for (const run of runs) if ((furthest === null || isFurther(run, furthest)) && isAsked(run)) furthest = run;
   return furthest;
 }
 
@@ -22,9 +22,13 @@ function moreOf({ progress: { captures: own } }: PartialMatch, { progress: { cap
 }
 
 export function stepsTaken(captures: Captures): number {
-  return captures.filter((capture) => capture !== null).length;
+  let steps = 0;
+  for (const capture of captures) if (capture !== null) steps++;
+  return steps;
 }
 
 function eventsTaken(captures: Captures): number {
-  return captures.reduce((events, capture) => events + (capture?.length ?? 0), 0);
+  let events = 0;
+  for (const capture of captures) events += capture?.length ?? 0;
+  return events;
 }
