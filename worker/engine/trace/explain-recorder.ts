@@ -160,6 +160,8 @@ export class ExplainRecorder {
   /** The one seen last at the end. */
   readonly #keys = new Map<string, KeyRecord>();
   #latest: KeyRecord | null = null;
+  /** What an event brings are matches, which are told of, and not the event. */
+  readonly #isPattern: boolean;
   /** Fields of a key that a row lacks may come yet. */
   readonly #isKeyMade: boolean;
   /** The key that is not forgotten, whatever comes. */
@@ -181,6 +183,7 @@ export class ExplainRecorder {
   constructor(plan: StreamPlan, evaluator: (expression: PlanExpression) => Evaluate, kept: string | null = null) {
     this.#evaluator = evaluator;
     this.#kept = kept;
+    this.#isPattern = plan.source.kind === 'pattern';
     this.#isKeyMade = plan.operators.some(({ kind }) => MAKING_FIELDS.has(kind));
     this.#partition = new PartitionKey(plan.partition, evaluator);
   }
@@ -246,10 +249,12 @@ export class ExplainRecorder {
 
   /** The row that came by `begin` is through. */
   end(): void {
-    const attempt = this.#current;
+    const [attempt, isLastMatch] = [this.#current, this.#lastResult === null];
     this.#current = null;
     this.#lastResult = null;
-    if (attempt !== null) this.#keep(attempt);
+    if (attempt === null) return;
+    this.#keep(attempt);
+    if (isLastMatch) this.#keepMatch(attempt);
   }
 
   /** What an operator did with a row. One that keeps rows and does not hand this one on holds it. */
@@ -276,6 +281,7 @@ export class ExplainRecorder {
   #attemptOf(plan: OperatorPlan | null, row: Row): OpenAttempt {
     const open = this.#lastResult ?? this.#current;
     if (open !== null && !open.decisions.some((decision) => decision.plan === plan)) return open;
+    if (open !== null && open === this.#current) this.#keepMatch(open);
     this.#lastResult = { kind: 'result', row, decisions: [], key: this.#madeKeyOf(row, plan) };
     return this.#lastResult;
   }
@@ -285,6 +291,13 @@ export class ExplainRecorder {
     if (attempt.kind === 'event') record.event = attempt;
     else record.result = attempt;
     if (attempt.decisions.at(-1)?.verdict === 'BLOCK') this.#noteFurthest(attempt);
+  }
+
+  /** The first match that an event has brought is a result like those behind it. */
+  #keepMatch({ key, decisions }: OpenAttempt): void {
+    const ofMatch = decisions.filter(({ plan }) => plan !== null);
+    const row = ofMatch[0]?.row;
+    if (this.#isPattern && row !== undefined) this.#recordOf(keyText(key ?? [])).result = { kind: 'result', row, decisions: ofMatch };
   }
 
   #noteFurthest(attempt: OpenAttempt): void {
