@@ -230,6 +230,9 @@ describe('a compiled program', () => {
     engine.end();
     expect(engine.take().map(({ fields }) => fields)).toEqual([{ n: 1, s: 1 }]);
     expect(engine.counters().eventsProcessed).toBe(1);
+    const next = compile(TWO).start();
+    next.restore(JSON.parse(JSON.stringify(engine.snapshot())));
+    expect(() => next.push({ type: 'A', fields: { v: 5 } })).toThrow(expect.objectContaining({ code: 'validation_error' }));
   });
 
   it.each<[string, (engine: StartedProgram) => void]>([

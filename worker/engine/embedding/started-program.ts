@@ -52,6 +52,8 @@ export interface Output {
 export interface ProgramSnapshot extends EngineSnapshot {
   /** The time of the event before; absent in those of earlier versions. */
   readonly time?: number;
+  /** The input had ended; absent where it had not. */
+  readonly ended?: true;
 }
 
 /** What became of an event: taken, with what it should have had; or refused, and then it changed nothing. */
@@ -156,12 +158,13 @@ export class StartedProgram {
     return this.#work.run(() => this.#engine.answer(answer));
   }
 
-  /** Everything the program remembers, JSON-safe; for `restore`. @throws CepError from a callback */
+  /** Everything the program remembers, JSON-safe; for `restore`. Behind `end` nothing may be pushed there either. @throws CepError from a callback */
   snapshot(): ProgramSnapshot {
     const [snapshot, time] = [this.#work.run(() => this.#engine.snapshot()), this.#time];
     return {
       version: snapshot.version,
       time,
+      ...(this.#hasEnded && { ended: true }),
       get state() {
         return snapshot.state; // Made when it is read.
       },
@@ -184,6 +187,7 @@ export class StartedProgram {
     const { time } = snapshot;
     if (time !== undefined) requireTime(time, 'checkpoint_corrupt');
     const report = this.#work.run(() => this.#engine.restore(snapshot));
+    this.#hasEnded = snapshot.ended === true;
     this.#time = time ?? this.#engine.counters().time ?? 0;
     return report;
   }
