@@ -12,7 +12,7 @@ import { endReason, keyOfRun } from './explain-pattern.ts';
 import { anyIsAsNear, type EndedRun, type ExplainRecorder, firstRowOf, type Nearness } from './explain-recorder.ts';
 import { nearnessTo } from './nearness.ts';
 import type { PatternView } from './pattern-view.ts';
-import { furthestOf, stepsTaken } from './progress.ts';
+import { eventsTaken, furthestOf, stepsTaken } from './progress.ts';
 import { refusalsOf } from './refusals.ts';
 
 /** What a pattern shows while it is watched. */
@@ -45,6 +45,17 @@ const END_BY = { budget: 'dropped', skipped: 'skipped', matched: 'matched', expi
 >;
 
 const RUNS_COMPARED_MAX = 1_000;
+/** Looking at runs costs as much as they hold: behind a look one event goes by for so many that they held. */
+const HELD_PER_EVENT = 16;
+
+/** What the pattern held when its runs were looked at. */
+interface Looked {
+  /** By key the run that had come furthest. */
+  readonly furthest: ReadonlyMap<string, PartialMatch | null>;
+  readonly first: PatternView['first'];
+  /** Number of the received event from which on it is too old. */
+  readonly until: number;
+}
 
 /** Null when nobody looks on. */
 export function watchOf(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern): PatternWatch | null {
@@ -61,6 +72,7 @@ export class PatternWatch {
   readonly #pattern: WatchedPattern;
   readonly #completion: Completion;
   readonly #concerns = new Map<string, Concern>();
+  #looked: Looked | null = null;
   /** Null while time moves. */
   #atWork: AtWork | null = null;
   #watermark = -Infinity;
@@ -97,9 +109,24 @@ export class PatternWatch {
   #nearness(slot: number, key: string): Nearness {
     const { recorder, conditions } = this.#options;
     if (this.#pattern.active() > RUNS_COMPARED_MAX) return anyIsAsNear;
+    if (this.#looked === null || this.#looked.until <= this.#pattern.received()) this.#looked = this.#look(recorder as ExplainRecorder);
+    const { furthest, first } = this.#looked;
+    return nearnessTo(this.#plan, { slot, run: furthest.get(key) ?? null, first }, conditions);
+  }
+
+  #look(recorder: ExplainRecorder): Looked {
     const { runs, first } = this.#pattern.inspect();
-    const run = furthestOf(runs, (one) => keyOfRun(one, recorder as ExplainRecorder) === key);
-    return nearnessTo(this.#plan, { slot, run, first }, conditions);
+    const byKey = new Map<string, PartialMatch[]>();
+    let held = 0;
+    for (const run of runs) {
+      const key = keyOfRun(run, recorder);
+      const alike = byKey.get(key);
+      if (alike === undefined) byKey.set(key, [run]);
+      else alike.push(run);
+      held += eventsTaken(run.progress.captures);
+    }
+    const furthest = new Map(Array.from(byKey, ([key, alike]) => [key, furthestOf(alike)]));
+    return { furthest, first, until: this.#pattern.received() + Math.max(1, Math.floor(held / HELD_PER_EVENT)) };
   }
 
   #concernOf(origin: string): Concern {

@@ -1,10 +1,10 @@
 import type { Captures } from '../patterns/captures.ts';
 import { compareRuns, type PartialMatch } from '../patterns/run.ts';
 
-/** Of those asked for the run that has come furthest: most steps, then most events, then the oldest; null when there is none. */
-export function furthestOf(runs: readonly PartialMatch[], isAsked: (run: PartialMatch) => boolean = () => true): PartialMatch | null {
+/** The run that has come furthest: most steps, then most events, then the oldest; null when there is none. */
+export function furthestOf(runs: readonly PartialMatch[]): PartialMatch | null {
   let furthest: PartialMatch | null = null;
-  for (const run of runs) if ((furthest === null || isFurther(run, furthest)) && isAsked(run)) furthest = run;
+  for (const run of runs) if (furthest === null || isFurther(run, furthest)) furthest = run;
   return furthest;
 }
 
@@ -27,7 +27,7 @@ export function stepsTaken(captures: Captures): number {
   return steps;
 }
 
-function eventsTaken(captures: Captures): number {
+export function eventsTaken(captures: Captures): number {
   let events = 0;
   for (const capture of captures) events += capture?.length ?? 0;
   return events;
