@@ -11,14 +11,22 @@ import { mainName, type ProgramFolder } from '../worker/runtime/programs/program
 import { BufferedOutput } from './buffered-output.ts';
 import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClientCommand } from './client/client-command.ts';
-import { type BatchOptions, type EventBatch, fileBatches, lastOffset, textBatches } from './client/event-batches.ts';
+import {
+  type BatchOptions,
+  type EventBatch,
+  fileBatches,
+  isEventText,
+  lastOffset,
+  problemOf,
+  textBatches,
+} from './client/event-batches.ts';
 import { outputData, outputText } from './client/output-text.ts';
 import type { InjectAnswer, PipelineEntry, ServerApi } from './client/server-api.ts';
+import { UnknownSchemas } from './client/unknown-schemas.ts';
 import { colorsFor } from './colors.ts';
 import { counted, thousands } from './counts.ts';
 import { EVENT_FILES, eventSource, eventTypeOption, formatOption } from './event-files/event-options.ts';
 import { isReadTwice, sourceName } from './event-files/event-source.ts';
-import { visible } from './event-text.ts';
 import { noteData, noteLines } from './explaining/input-notes.ts';
 import { emittingStreams, missingAlertsText, type StreamMiss, streamMisses, toldStreams } from './explaining/missing-alerts.ts';
 import { toldExplanation } from './explaining/told-explanation.ts';
@@ -223,11 +231,6 @@ export class InjectCommand extends ClientCommand {
   }
 }
 
-/** `Type { .. }`, `Type(..)`, `@5s Type { .. }` or `{ .. }`: anything else names a file. */
-function isEventText(text: string): boolean {
-  return /^\s*(?:[@{]|[^\s({]+\s*[({])/.test(text);
-}
-
 interface Totals {
   accepted: number;
   rejected: number;
@@ -254,31 +257,4 @@ function planOf(program: PipelineEntry): Plan | null {
   const folder: ProgramFolder = { path: null, refused: [] };
   const { resolveImport } = new ImportReader(folder, program);
   return check(new SourceText(mainName(folder, program.path), program.source), { resolveImport }).plan;
-}
-
-/** The types of a program that cannot be checked: what cannot be read without them is refused. */
-class UnknownSchemas extends EventSchemas {
-  readonly #program: string;
-
-  constructor(program: string) {
-    super([]);
-    this.#program = program;
-  }
-
-  override fieldNames(): never {
-    throw new CepError(
-      'validation_error',
-      `this version cannot check the program of '${visible(this.#program)}', so it does not know the fields of its events`,
-      { hint: 'name them, as in Type { field: value } or JSON lines' },
-    );
-  }
-
-  override fieldTypes(): never {
-    return this.fieldNames();
-  }
-}
-
-function problemOf({ events }: EventBatch, index: number, code: string, error: string) {
-  const { line, type } = events[index] ?? { line: 0, type: '' };
-  return { line, type, field: '', message: code === 'invalid_event' ? error : `${code}: ${error}` };
 }

@@ -69,10 +69,16 @@ function unknownOf(words: readonly string[], definitions: readonly Definition[])
 }
 
 function unknownOptionError(option: string, definitions: readonly Definition[]): CepError {
-  const nearest = nearestName(option, optionsOf(definitions));
+  const names = optionsOf(definitions);
+  // Any letter is as far from any other: of one only the other case is near.
+  const nearest = /^-[^-]$/.test(option) ? names.find((name) => isOtherCase(name, option)) : nearestName(option, names);
   return new CepError('usage_error', `unknown option '${option}'`, {
     hint: nearest === undefined ? 'the options are listed by --help' : `did you mean '${nearest}'?`,
   });
+}
+
+function isOtherCase(name: string, option: string): boolean {
+  return name !== option && name.toLowerCase() === option.toLowerCase();
 }
 
 function optionsOf(definitions: readonly Definition[]): readonly string[] {

@@ -5,7 +5,7 @@ import type { EventSchemas } from '../../shared/events/schema.ts';
 import { jsonLine } from '../../shared/events/writer.ts';
 import { type FileResult, readEventFiles } from '../event-files/event-lines.ts';
 import { type EventSourceOptions, formatByName } from '../event-files/event-source.ts';
-import type { EventProblems } from '../simulation/event-problems.ts';
+import type { EventProblems, InvalidEvent } from '../simulation/event-problems.ts';
 import type { Pace } from '../simulation/pace.ts';
 
 /** A body stays far below what the server takes. */
@@ -36,6 +36,11 @@ export interface BatchOptions {
   readonly unknown: (members: readonly string[]) => void;
   /** Lets recorded time pass; undefined sends as fast as the server takes it. */
   readonly pace: Pace | undefined;
+}
+
+/** `Type { .. }`, `Type(..)`, `@5s Type { .. }` or `{ .. }`: anything else names a file. */
+export function isEventText(text: string): boolean {
+  return /^\s*(?:[@{]|[^\s({]+\s*[({])/.test(text);
 }
 
 /** The results of the texts of `--event`, one line each; they have no offsets. */
@@ -135,4 +140,10 @@ function eventLine({ event }: ReadEvent, options: BatchOptions & { readonly hasO
   const saysItself = schemas.ownTime(event.type, event.fields) !== undefined;
   if (!saysItself && !hasOffsets) untimed(event.fields);
   return jsonLine(event, saysItself || !hasOffsets ? undefined : startedAtMs + fallbackTime);
+}
+
+/** What a server said of an event of a batch. */
+export function problemOf({ events }: EventBatch, index: number, code: string, error: string): InvalidEvent {
+  const { line, type } = events[index] ?? { line: 0, type: '' };
+  return { line, type, field: '', message: code === 'invalid_event' ? error : `${code}: ${error}` };
 }

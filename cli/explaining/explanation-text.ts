@@ -43,14 +43,15 @@ class ExplanationText {
     const { nothing, heldBack, pattern, join, windows, attempts, furthest } = explanation;
     const head = this.#head(explanation);
     if (nothing !== null) return [head, `  ${visible(nothing)}`];
-    const isRepeated = furthest === null || attempts.some((attempt) => attempt.event === furthest.event || isSame(attempt, furthest));
+    const told = pattern === null ? attempts : attempts.filter((attempt) => furthest === null || !isOutcome(attempt, furthest));
+    const isRepeated = furthest === null || told.some((attempt) => attempt.event === furthest.event || isSame(attempt, furthest));
     return [
       head,
       // A server of an earlier build does not say it.
       ...(heldBack == null ? [] : [`  ${heldBackText(heldBack)}, the last: ${this.#event(heldBack.event)}`]),
       ...(pattern === null ? [] : this.#pattern(pattern)),
       ...(join === null ? [] : this.#join(join)),
-      ...attempts.flatMap((attempt) => this.#attempt(attempt.kind === 'event' ? 'last event' : 'last result', attempt)),
+      ...told.flatMap((attempt) => this.#attempt(attempt.kind === 'event' ? 'last event' : 'last result', attempt)),
       ...(isRepeated ? [] : this.#attempt('what came furthest', furthest)),
       ...windows.flatMap((window) => this.#window(window)),
     ];
@@ -187,4 +188,12 @@ export function deadlineText({ isAbsence, deadline, leftMs }: WaitingStep): stri
 
 function isSame(a: Attempt, b: Attempt): boolean {
   return a.event.fields === b.event.fields && a.event.time === b.event.time && a.decisions.length === b.decisions.length;
+}
+
+/** Whether a match is what the event that came furthest has brought. */
+function isOutcome(match: Attempt, furthest: Attempt): boolean {
+  if (match.event.time !== furthest.event.time || match.decisions.length !== furthest.decisions.length) return false;
+  return match.decisions.every(
+    ({ operator, why }, at) => operator === furthest.decisions[at]?.operator && why === furthest.decisions[at].why,
+  );
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../shared/config/config.ts';
 import { CepError } from '../../shared/errors/error.ts';
-import { presentableKey } from '../../shared/security/presentable-key.ts';
+import { apiKeyCharsMin, presentableKey } from '../../shared/security/presentable-key.ts';
 import { type TlsFiles, tlsFilesOf } from '../../shared/security/tls-files.ts';
 import type { LogLevel } from '../../shared/telemetry/logger.ts';
 import { type OpenFile, openSecretFiles } from '../secret-files.ts';
@@ -104,12 +104,9 @@ async function givenKeyOf(config: Config): Promise<string | undefined> {
   return key;
 }
 
-/** Characters of the server's key, at least. */
-const apiKeyCharsMin = 8;
-
 type KeyError = (problem: (where: string) => string, hint: string) => CepError;
 
-/** Whoever can ask can guess: a short key is found by trying. And what no header can hold opens the server to nobody. */
+/** A short key is found by trying, and what no header can hold opens the server to nobody. */
 function requireGoodKey(key: string, error: KeyError): void {
   const { length } = key;
   if (!presentableKey.test(key)) throw error(unpresentableKey, 'a key is of letters, digits and signs of ASCII: openssl rand -hex 32');

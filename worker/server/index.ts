@@ -1,5 +1,5 @@
 /** The server as a library: everything that `cep server` serves, inside a process of somebody else. */
-import { requireKnownOptions, withStartErrors } from './start-options.ts';
+import { requireOptions, withStartErrors } from './start-options.ts';
 import * as server from './start-server.ts';
 
 export { CepError } from '../../shared/errors/error.ts';
@@ -15,9 +15,9 @@ export async function openTelemetry(options: server.StartServerOptions): Promise
 
 /**
  * Starts a server and waits until it serves, with what its state directory holds brought back.
- * @throws CepError of what cannot be started, and of options that there are not; nothing is left running then
+ * @throws CepError of what cannot be started, of options that there are not, and of values that are none; nothing is left running then
  */
 export async function startServer(options: server.StartServerOptions = {}, opened?: server.OpenTelemetry): Promise<server.RunningServer> {
-  requireKnownOptions(options);
+  requireOptions(options);
   return await withStartErrors(() => server.startServer(options, opened));
 }

@@ -30,21 +30,25 @@ export function layoutOf({ nodes, edges }: Topology): Layout {
     graph.setNode(node.id, { width: widthOf(node), height: node.node_type === 'event' ? height.event : height.other });
   for (const { source, target } of edges) graph.setEdge(source, target);
   layout(graph);
+  // Its ends are the middles of the sides that face each other; it bends only where it goes past other nodes.
+  const paths = edges.map(({ id, source, target }) => {
+    const [from, to] = [graph.node(source), graph.node(target)];
+    const bends: readonly Point[] = graph.edge(source, target).points.slice(1, -1);
+    const between = bends.length > 1 ? bends : [];
+    return { id, points: [{ x: from.x + from.width / 2, y: from.y }, ...between, { x: to.x - to.width / 2, y: to.y }] };
+  });
+  // The size that the library gives is that of the nodes: an edge may go past them above or below all of them.
+  const heights = paths.flatMap(({ points }) => points.map(({ y }) => y));
   const whole = graph.graph();
+  const down = Math.max(0, margin - Math.min(margin, ...heights));
   return {
     width: whole.width ?? 0,
-    height: whole.height ?? 0,
+    height: down + Math.max(whole.height ?? 0, ...heights.map((y) => y + margin)),
     nodes: nodes.map((node) => {
       const placed = graph.node(node.id);
-      return { node, x: placed.x - placed.width / 2, y: placed.y - placed.height / 2, width: placed.width, height: placed.height };
+      return { node, x: placed.x - placed.width / 2, y: down + placed.y - placed.height / 2, width: placed.width, height: placed.height };
     }),
-    edges: edges.map(({ id, source, target }) => {
-      const [from, to] = [graph.node(source), graph.node(target)];
-      // Its ends are the middles of the sides that face each other; it bends only where it goes past other nodes.
-      const bends = graph.edge(source, target).points.slice(1, -1);
-      const between = bends.length > 1 ? bends : [];
-      return { id, path: pathOf([{ x: from.x + from.width / 2, y: from.y }, ...between, { x: to.x - to.width / 2, y: to.y }]) };
-    }),
+    edges: paths.map(({ id, points }) => ({ id, path: pathOf(points.map(({ x, y }) => ({ x, y: down + y }))) })),
   };
 }
 

@@ -85,8 +85,7 @@ export class LineReader implements MovableReader, LineHandler {
     if (this.#format.isComment(text)) return;
     this.#readWhatCanBe(text);
     const message = 'this byte is not UTF-8 text';
-    const isUtf16 = line === 1 && text.includes('\0');
-    const hint = `${isUtf16 ? 'the file looks like UTF-16: ' : ''}save the file as UTF-8`;
+    const hint = (line === 1 ? hintOfFile(text) : undefined) ?? 'save the file as UTF-8';
     this.#results.push(unreadable({ line, column, text, message, hint }));
   }
 
@@ -121,4 +120,19 @@ export class LineReader implements MovableReader, LineHandler {
       if (!(error instanceof UnreadableText)) throw error;
     }
   }
+}
+
+/** How files of other programs begin, with what is no UTF-8 replaced, and the command that unpacks them. */
+const PACKED: readonly (readonly [begin: string, name: string, command: string])[] = [
+  ['(\ufffd/\ufffd', 'zstd', 'zstd -dc'],
+  ['\ufffd7zXZ', 'xz', 'xz -dc'],
+  ['BZh', 'bzip2', 'bzip2 -dc'],
+  ['PK\u0003\u0004', 'zip', 'unzip -p'],
+];
+
+/** What the first line of a file that is no text says of it. */
+function hintOfFile(text: string): string | undefined {
+  const packed = PACKED.find(([begin]) => text.startsWith(begin));
+  if (packed !== undefined) return `the file is compressed with ${packed[1]}, and only gzip is unpacked here: unpack it with ${packed[2]}`;
+  return text.includes('\0') ? 'the file looks like UTF-16: save the file as UTF-8' : undefined;
 }

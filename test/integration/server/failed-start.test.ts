@@ -69,6 +69,39 @@ describe('a server that cannot start', () => {
     });
   });
 
+  test.each<readonly [name: keyof StartServerOptions, value: unknown, found: string]>([
+    ['apiKey', '', 'another value'],
+    ['apiKey', 'short', 'another value'],
+    ['apiKey', 'two words', 'another value'],
+    ['port', '9000', "the text '9000'"],
+    ['port', 70_000, '70000'],
+    ['rateLimit', -1, '-1'],
+    ['rateLimit', 'x', "the text 'x'"],
+    ['checkpointIntervalMs', Number.NaN, 'NaN'],
+    ['checkpointIntervalMs', 0, '0'],
+    ['checkpointIntervalMs', 3e9, '3000000000'],
+    ['engineThreads', 0, '0'],
+    ['engineThreads', 1.5, '1.5'],
+    ['keepBackups', null, 'null'],
+    ['strictEvents', 'false', "the text 'false'"],
+    ['corsOrigins', '*', "the text '*'"],
+    ['profiles', {}, 'another value'],
+    ['stateDir', '', "the text ''"],
+    ['cluster', {}, 'an object with no members'],
+    ['tls', { cert: 'a', key: 'b' }, 'an object with cert, key'],
+    ['logging', { level: 'info' }, 'an object with level'],
+  ])('is one that is given as %s %o', async (name, value, found) => {
+    const start = startServer({ ...working, [name]: value } as StartServerOptions);
+    await start.then(
+      (server) => server.close(),
+      () => undefined,
+    );
+    await expect(start).rejects.toMatchObject({
+      code: 'config_error',
+      message: expect.stringContaining(`option '${name}': found ${found}, expected `),
+    });
+  });
+
   test.each(['port', 'metricsPort'] as const)('leaves nothing running when its %s is in use', async (name) => {
     const other = await listening();
     const before = kept();

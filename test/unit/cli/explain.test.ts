@@ -33,6 +33,11 @@ stream Safe = A where v > 0 as a -> B where k == a.k as b
     .within(10s)
     .emit(k: a.k)
 
+stream Any = A as a -> B as b
+    .within(1m)
+    .where(a.v < 5)
+    .emit(k: a.k)
+
 stream Minute = Sale
     .partition_by(shop)
     .window(1m)
@@ -213,6 +218,8 @@ describe('cep explain of a pattern', () => {
         last run that ended: 2 of 2 steps, at @2s: it matched, by @2s B { k: 1 }
           a = @0s A { k: 1, v: 1 }
           b = @2s B { k: 1 }
+        last result: @2s Safe { a_k: 1, a_v: 1, b_k: 1, match_duration_ms: 2000 }
+          emit(k: a.k) PASS
       "
     `);
     expect(await explain('@0s Ping { host: "a" }', 'Silent', '--at', '@6m')).toMatchInlineSnapshot(`
@@ -225,6 +232,19 @@ describe('cep explain of a pattern', () => {
           emit(host: p.host) PASS
       "
     `);
+  });
+
+  it('tells the last of all matches, whether an event brought one or several', async () => {
+    const before = ['@0s A { k: 1, v: 1 }', '@0s A { k: 2, v: 1 }', '@1s B { k: 1 }'];
+    const last = async (...events: readonly string[]) => {
+      const text = await explain([...before, ...events].join('\n'), 'Any');
+      return text.split('\n').filter((line) => /last result|furthest/.test(line));
+    };
+    expect(await last()).toEqual(['  last result: @1s Any { a_k: 2, a_v: 1, b_k: 1, match_duration_ms: 1000 }']);
+    const result = '  last result: @4s Any { a_k: 3, a_v: 1, b_k: 3, match_duration_ms: 1000 }';
+    expect(await last('@3s A { k: 3, v: 1 }', '@4s B { k: 3 }')).toEqual([result]);
+    expect(await last('@3s A { k: 3, v: 1 }', '@4s B { k: 3 }', '@5s B { k: 5 }')).toEqual([result]);
+    expect(await last('@3s A { k: 3, v: 7 }', '@4s B { k: 3 }')).toEqual(['  what came furthest: @4s B { k: 3 }']);
   });
 
   it('says why no run began', async () => {

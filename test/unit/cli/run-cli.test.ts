@@ -49,6 +49,8 @@ describe('cep', () => {
     [['--verison'], "error: unknown option '--verison'\n  hint: cep --help lists the commands\n"],
     [['config-gen', '--formta', 'x'], "error: unknown option '--formta'\n  hint: did you mean '--format'?\n"],
     [['config-gen', '--zzz'], "error: unknown option '--zzz'\n  hint: the options are listed by --help\n"],
+    [['check', '-p', 'x'], "error: unknown option '-p'\n  hint: the options are listed by --help\n"],
+    [['check', '-C', 'x'], "error: unknown option '-C'\n  hint: did you mean '-c'?\n"],
     [['config', '--jsn'], "error: unknown option '--jsn'\n  hint: did you mean '--json'?\n"],
     [['config', '--json'], 'error: incomplete command\n  hint: cep config show --help\n'],
     [['top', '--interval', '30d'], "error: --interval: expected seconds or a duration such as 500ms, below 25 days, found '30d'\n"],

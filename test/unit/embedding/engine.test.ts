@@ -219,6 +219,71 @@ describe('a compiled program', () => {
     expect(engine.take().map(({ timestamp }) => timestamp)).toEqual([5, 5, 9000]);
   });
 
+  const TWO = 'stream Big = A.where(v > 1).emit(v: v)\nstream Sum = A.window(2).aggregate(n: count(), s: sum(v)).emit(n: n, s: s)';
+
+  it('takes nothing behind the end', () => {
+    const engine = compile(TWO).start();
+    engine.push({ type: 'A', fields: { v: 1 }, timestamp: 1 });
+    engine.end();
+    expect(() => engine.push({ type: 'A', fields: { v: 5 } })).toThrow(expect.objectContaining({ code: 'validation_error' }));
+    expect(() => engine.advance(9)).toThrow(expect.objectContaining({ code: 'validation_error' }));
+    engine.end();
+    expect(engine.take().map(({ fields }) => fields)).toEqual([{ n: 1, s: 1 }]);
+    expect(engine.counters().eventsProcessed).toBe(1);
+    const next = compile(TWO).start();
+    next.restore(JSON.parse(JSON.stringify(engine.snapshot())));
+    expect(() => next.push({ type: 'A', fields: { v: 5 } })).toThrow(expect.objectContaining({ code: 'validation_error' }));
+  });
+
+  it.each<[string, (engine: StartedProgram) => void]>([
+    ['push', (engine) => engine.push({ type: 'A', fields: { v: 7 } })],
+    ['advance', (engine) => engine.advance(50)],
+    ['end', (engine) => engine.end()],
+    ['snapshot', (engine) => engine.snapshot()],
+    ['answer', (engine) => engine.answer({ id: 0, result: { status: 'timeout' }, latencyMs: null })],
+  ])('does not let a callback break in with %s, and goes on as if it had not been tried', (_, breakIn) => {
+    const outputs: Output['fields'][] = [];
+    const engine = compile(TWO).start({
+      onOutput: ({ stream, fields }) => {
+        outputs.push(fields);
+        if (stream === 'Big' && fields['v'] === 2) breakIn(engine);
+      },
+    });
+    engine.push({ type: 'A', fields: { v: 1 } });
+    expect(() => engine.push({ type: 'A', fields: { v: 2 } })).toThrow(expect.objectContaining({ code: 'validation_error' }));
+    for (const v of [3, 4]) engine.push({ type: 'A', fields: { v } });
+    expect(outputs).toEqual([{ v: 2 }, { n: 2, s: 3 }, { v: 3 }, { v: 4 }, { n: 2, s: 7 }]);
+  });
+
+  it('does an event to its end when a callback fails, and then throws what that has thrown', () => {
+    const outputs: Output['fields'][] = [];
+    const engine = compile(TWO).start({
+      onOutput: ({ stream, fields }) => {
+        if (stream === 'Big' && fields['v'] === 2) throw new Error('the disk is full');
+        outputs.push(fields);
+      },
+    });
+    engine.push({ type: 'A', fields: { v: 1 } });
+    expect(() => engine.push({ type: 'A', fields: { v: 2 } })).toThrow('the disk is full');
+    engine.push({ type: 'A', fields: { v: 3 } });
+    expect(outputs).toEqual([{ n: 2, s: 3 }, { v: 3 }]);
+    expect(engine.counters().eventsProcessed).toBe(3);
+  });
+
+  it('takes a look-up that throws for one that has failed', () => {
+    const messages: string[] = [];
+    const text = 'connector C = http (url: "http://example.com")\nstream S = A.enrich(C, key: v, fields: [w]).emit(v: v, w: w)';
+    const engine = compile(text).start({
+      onLog: ({ message }) => messages.push(message),
+      lookup: () => {
+        throw new Error('no route');
+      },
+    });
+    expect(() => engine.push({ type: 'A', fields: { v: 1 } })).toThrow('no route');
+    expect(engine.counters().questionsOpen).toBe(0);
+    expect(messages).toEqual([expect.stringContaining('no route')]);
+  });
+
   it('imports what the caller gives it', () => {
     const program = compile('import "limits.vpl"\nstream S = A.where(v > LIMIT).emit(v: v)', {
       resolveImport: (path) => (path === 'limits.vpl' ? 'const LIMIT = 3\n' : undefined),

@@ -57,6 +57,15 @@ describe('bytes', () => {
     expect(read('.evt', join('# caf', [0xe9], '\n// caf', [0xe9], '\nA {}')).map(({ kind }) => kind)).toEqual(['event']);
   });
 
+  it.each([
+    ['zstd', [0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x00]],
+    ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
+    ['bzip2', [0x42, 0x5a, 0x68, 0x39, 0x31, 0xff]],
+    ['zip', [0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0xff]],
+  ])('of a file that %s has compressed are named so', (name, bytes) => {
+    expect(diagnosticOf('.jsonl', Uint8Array.from(bytes)).hint).toContain(`the file is compressed with ${name}, and only gzip`);
+  });
+
   it('of UTF-16 are named so', () => {
     const utf16 = Uint8Array.from([0xff, 0xfe, ...[...'A {}'].flatMap((character) => [character.charCodeAt(0), 0])]);
     expect(diagnosticOf('.evt', utf16).hint).toBe('the file looks like UTF-16: save the file as UTF-8');

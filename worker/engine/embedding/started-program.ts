@@ -17,6 +17,7 @@ import type { Explanation } from '../trace/explanation.ts';
 import { withTimesKept } from '../trace/times-kept.ts';
 import { fieldsToObject, type JsonFields } from './json-value.ts';
 import { type Input, inputProblem, readFields, requireTime } from './read-input.ts';
+import { Work } from './work.ts';
 
 export interface StartOptions {
   /** Takes each alert as it comes; without it alerts wait for `take`. */
@@ -51,6 +52,8 @@ export interface Output {
 export interface ProgramSnapshot extends EngineSnapshot {
   /** The time of the event before; absent in those of earlier versions. */
   readonly time?: number;
+  /** The input had ended; absent where it had not. */
+  readonly ended?: true;
 }
 
 /** What became of an event: taken, with what it should have had; or refused, and then it changed nothing. */
@@ -66,10 +69,12 @@ export class StartedProgram {
   readonly #plan: Plan;
   readonly #options: StartOptions;
   readonly #engine: Engine;
+  readonly #work = new Work();
   #outputs: Output[] = [];
   #time = 0;
   /** Nothing has happened yet that a restored state would mix with. */
   #isNew = true;
+  #hasEnded = false;
 
   constructor(plan: Plan, options: StartOptions) {
     this.#plan = plan;
@@ -80,17 +85,24 @@ export class StartedProgram {
 
   #host(): EngineHost {
     const { onOutput, onLog, onDelivery, onDeadLetter, lookup, score } = this.#options;
+    const work = this.#work;
     return {
-      output: onOutput === undefined ? (event) => this.#outputs.push(outputOf(event)) : (event) => onOutput(outputOf(event)),
-      ...(onLog && { log: onLog }),
-      ...(onDelivery && { deliver: onDelivery }),
-      ...(onDeadLetter && { deadLetter: onDeadLetter }),
-      ...(lookup && { lookup }),
-      ...(score && { score }),
+      output: onOutput === undefined ? (event) => this.#outputs.push(outputOf(event)) : work.telling((event) => onOutput(outputOf(event))),
+      ...(onLog && { log: work.telling(onLog) }),
+      ...(onDelivery && { deliver: work.telling(onDelivery) }),
+      ...(onDeadLetter && { deadLetter: work.telling(onDeadLetter) }),
+      ...(lookup && { lookup: work.asking(lookup) }),
+      ...(score && { score: work.asking(score) }),
     };
   }
 
+  /** @throws CepError behind `end`, and from a callback; and what a callback has thrown, when the event is through */
   push(input: Input): PushResult {
+    return this.#work.run(() => this.#push(input));
+  }
+
+  #push(input: Input): PushResult {
+    this.#requireInput();
     const problem = inputProblem(input);
     if (problem !== undefined) return { accepted: false, ...problem };
     const { type, fields = {}, timestamp } = input;
@@ -113,32 +125,46 @@ export class StartedProgram {
 
   /**
    * Time has come to `timestamp` (epoch ms) without an event: windows close, absences match. Never goes back. @throws CepError when
-   * it is no time
+   * it is no time, behind `end`, and from a callback
    */
   advance(timestamp: number): void {
     requireTime(timestamp, 'validation_error');
-    this.#isNew = false;
-    for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
-    this.#time = Math.max(this.#time, timestamp);
+    this.#work.run(() => {
+      this.#requireInput();
+      this.#isNew = false;
+      for (const { id } of this.#plan.sources) this.#engine.advance(timestamp, id);
+      this.#time = Math.max(this.#time, timestamp);
+    });
   }
 
   /** The input has ended: open windows close, absences match. Nothing may be pushed behind it. */
   end(): void {
-    this.#isNew = false;
-    this.#engine.end();
+    this.#work.run(() => {
+      this.#isNew = false;
+      this.#hasEnded = true;
+      this.#engine.end();
+    });
   }
 
-  /** The answer to a question of `lookup` or `score`; false when nobody waits for it. */
+  #requireInput(): void {
+    if (this.#hasEnded)
+      throw new CepError('validation_error', 'the input of this program has ended: nothing may come behind `end`', {
+        hint: 'what is only a pause needs no `end`: `advance` says how late it is',
+      });
+  }
+
+  /** The answer to a question of `lookup` or `score`; false when nobody waits for it. @throws CepError from a callback */
   answer(answer: Answer): boolean {
-    return this.#engine.answer(answer);
+    return this.#work.run(() => this.#engine.answer(answer));
   }
 
-  /** Everything the program remembers, JSON-safe; for `restore`. */
+  /** Everything the program remembers, JSON-safe; for `restore`. Behind `end` nothing may be pushed there either. @throws CepError from a callback */
   snapshot(): ProgramSnapshot {
-    const [snapshot, time] = [this.#engine.snapshot(), this.#time];
+    const [snapshot, time] = [this.#work.run(() => this.#engine.snapshot()), this.#time];
     return {
       version: snapshot.version,
       time,
+      ...(this.#hasEnded && { ended: true }),
       get state() {
         return snapshot.state; // Made when it is read.
       },
@@ -160,7 +186,8 @@ export class StartedProgram {
     this.#isNew = false;
     const { time } = snapshot;
     if (time !== undefined) requireTime(time, 'checkpoint_corrupt');
-    const report = this.#engine.restore(snapshot);
+    const report = this.#work.run(() => this.#engine.restore(snapshot));
+    this.#hasEnded = snapshot.ended === true;
     this.#time = time ?? this.#engine.counters().time ?? 0;
     return report;
   }

@@ -2,6 +2,7 @@ import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
 import type { OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Evaluate, Row } from '../operators/row.ts';
+import type { Capture } from '../patterns/captures.ts';
 import type { PartialMatch } from '../patterns/run.ts';
 import { PartitionKey } from '../streams/partition-key.ts';
 import type { RunEnd } from './explanation.ts';
@@ -156,7 +157,11 @@ export class ExplainRecorder {
   readonly #partition: PartitionKey;
   readonly #evaluator: (expression: PlanExpression) => Evaluate;
   readonly #operatorKeys = new Map<OperatorPlan, PartitionKey>();
+  /** The one seen last at the end. */
   readonly #keys = new Map<string, KeyRecord>();
+  #latest: KeyRecord | null = null;
+  /** What an event brings are matches, which are told of, and not the event. */
+  readonly #isPattern: boolean;
   /** Fields of a key that a row lacks may come yet. */
   readonly #isKeyMade: boolean;
   /** The key that is not forgotten, whatever comes. */
@@ -178,6 +183,7 @@ export class ExplainRecorder {
   constructor(plan: StreamPlan, evaluator: (expression: PlanExpression) => Evaluate, kept: string | null = null) {
     this.#evaluator = evaluator;
     this.#kept = kept;
+    this.#isPattern = plan.source.kind === 'pattern';
     this.#isKeyMade = plan.operators.some(({ kind }) => MAKING_FIELDS.has(kind));
     this.#partition = new PartitionKey(plan.partition, evaluator);
   }
@@ -195,6 +201,7 @@ export class ExplainRecorder {
   /** The room is full. */
   forget({ text }: Pick<KeyRecord, 'text'>): void {
     this.#keys.delete(text);
+    if (this.#latest?.text === text) this.#latest = [...this.#keys.values()].at(-1) ?? null;
     this.#forgotten = 'room';
   }
 
@@ -227,7 +234,7 @@ export class ExplainRecorder {
 
   /** The record of the key seen last. */
   get latest(): KeyRecord | null {
-    return [...this.#keys.values()].at(-1) ?? null;
+    return this.#latest;
   }
 
   /** The attempt that passed most operators before one held it back. */
@@ -242,10 +249,12 @@ export class ExplainRecorder {
 
   /** The row that came by `begin` is through. */
   end(): void {
-    const attempt = this.#current;
+    const [attempt, isLastMatch] = [this.#current, this.#lastResult === null];
     this.#current = null;
     this.#lastResult = null;
-    if (attempt !== null) this.#keep(attempt);
+    if (attempt === null) return;
+    this.#keep(attempt);
+    if (isLastMatch) this.#keepMatch(attempt);
   }
 
   /** What an operator did with a row. One that keeps rows and does not hand this one on holds it. */
@@ -272,6 +281,7 @@ export class ExplainRecorder {
   #attemptOf(plan: OperatorPlan | null, row: Row): OpenAttempt {
     const open = this.#lastResult ?? this.#current;
     if (open !== null && !open.decisions.some((decision) => decision.plan === plan)) return open;
+    if (open !== null && open === this.#current) this.#keepMatch(open);
     this.#lastResult = { kind: 'result', row, decisions: [], key: this.#madeKeyOf(row, plan) };
     return this.#lastResult;
   }
@@ -281,6 +291,13 @@ export class ExplainRecorder {
     if (attempt.kind === 'event') record.event = attempt;
     else record.result = attempt;
     if (attempt.decisions.at(-1)?.verdict === 'BLOCK') this.#noteFurthest(attempt);
+  }
+
+  /** The first match that an event has brought is a result like those behind it. */
+  #keepMatch({ key, decisions }: OpenAttempt): void {
+    const ofMatch = decisions.filter(({ plan }) => plan !== null);
+    const row = ofMatch[0]?.row;
+    if (this.#isPattern && row !== undefined) this.#recordOf(keyText(key ?? [])).result = { kind: 'result', row, decisions: ofMatch };
   }
 
   #noteFurthest(attempt: OpenAttempt): void {
@@ -355,10 +372,13 @@ export class ExplainRecorder {
   }
 
   #recordOf(text: string): KeyRecord {
-    const known = this.#keys.get(text);
-    const record = known ?? new KeyRecord(text);
-    if (known !== undefined) this.#keys.delete(text);
-    this.#keys.set(text, record);
+    const isLatest = this.#latest?.text === text;
+    const record = (isLatest ? this.#latest : this.#keys.get(text)) ?? new KeyRecord(text);
+    if (!isLatest) {
+      this.#keys.delete(text);
+      this.#keys.set(text, record);
+      this.#latest = record;
+    }
     if (this.#keys.size > recorderLimits.keysMax) this.#forgetOldest();
     this.#room?.use(record, this);
     return record;
@@ -383,6 +403,10 @@ function isNearerMiss(earlier: EndedRun, later: EndedRun): boolean {
 
 /** The first event that a run took; null when it took none. */
 export function firstRowOf({ progress }: PartialMatch): Row | null {
-  const firsts = progress.captures.flatMap((capture) => (capture === null ? [] : [capture.oldest]));
-  return firsts.sort((a, b) => a.at - b.at)[0]?.row ?? null;
+  let first: Capture | null = null;
+  for (const capture of progress.captures) {
+    const oldest = capture?.oldest;
+    if (oldest !== undefined && (first === null || oldest.at < first.at)) first = oldest;
+  }
+  return first?.row ?? null;
 }

@@ -4,7 +4,7 @@ import { bindingsOf } from '../patterns/captures.ts';
 import { Completion } from '../patterns/completion.ts';
 import { buildPatternTree } from '../patterns/pattern-tree.ts';
 import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
-import { relevanceOf } from '../patterns/watch.ts';
+import { type Relevance, relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
 import { judge } from './condition.ts';
 import { keyIn } from './deciding-values.ts';
@@ -12,7 +12,7 @@ import { endReason, keyOfRun } from './explain-pattern.ts';
 import { anyIsAsNear, type EndedRun, type ExplainRecorder, firstRowOf, type Nearness } from './explain-recorder.ts';
 import { nearnessTo } from './nearness.ts';
 import type { PatternView } from './pattern-view.ts';
-import { furthestOf, stepsTaken } from './progress.ts';
+import { eventsTaken, furthestOf, stepsTaken } from './progress.ts';
 import { refusalsOf } from './refusals.ts';
 
 /** What a pattern shows while it is watched. */
@@ -32,12 +32,30 @@ interface AtWork {
   readonly watches: readonly number[];
 }
 
+/** What of the pattern events from one origin may concern. */
+interface Concern {
+  readonly relevance: Relevance | null;
+  /** Of its watches those of steps. */
+  readonly slots: readonly number[];
+}
+
 const END_BY = { budget: 'dropped', skipped: 'skipped', matched: 'matched', expired: 'expired' } as const satisfies Record<
   Closing,
   EndedRun['end']
 >;
 
 const RUNS_COMPARED_MAX = 1_000;
+/** Looking at runs costs as much as they hold: behind a look one event goes by for so many that they held. */
+const HELD_PER_EVENT = 16;
+
+/** What the pattern held when its runs were looked at. */
+interface Looked {
+  /** By key the run that had come furthest. */
+  readonly furthest: ReadonlyMap<string, PartialMatch | null>;
+  readonly first: PatternView['first'];
+  /** Number of the received event from which on it is too old. */
+  readonly until: number;
+}
 
 /** Null when nobody looks on. */
 export function watchOf(plan: PatternPlan, options: WatchOptions, pattern: WatchedPattern): PatternWatch | null {
@@ -53,6 +71,8 @@ export class PatternWatch {
   readonly #options: WatchOptions;
   readonly #pattern: WatchedPattern;
   readonly #completion: Completion;
+  readonly #concerns = new Map<string, Concern>();
+  #looked: Looked | null = null;
   /** Null while time moves. */
   #atWork: AtWork | null = null;
   #watermark = -Infinity;
@@ -72,9 +92,9 @@ export class PatternWatch {
 
   /** Around the pattern's work on a row. */
   receive(row: Row, origin: string, work: () => void): void {
-    this.#tellRefusals(row, origin);
-    const watches = relevanceOf(this.#plan, origin)?.watches ?? [];
-    const slots = watches.filter((id) => id < this.#plan.steps.length);
+    const { relevance, slots } = this.#concernOf(origin);
+    if (relevance !== null) this.#tellRefusals(row, relevance);
+    const watches = relevance?.watches ?? [];
     this.#options.recorder?.came(row, this.#pattern.received() + 1, slots, (slot, key) => this.#nearness(slot, key));
     this.#atWork = { row, watches };
     try {
@@ -89,17 +109,40 @@ export class PatternWatch {
   #nearness(slot: number, key: string): Nearness {
     const { recorder, conditions } = this.#options;
     if (this.#pattern.active() > RUNS_COMPARED_MAX) return anyIsAsNear;
+    if (this.#looked === null || this.#looked.until <= this.#pattern.received()) this.#looked = this.#look(recorder as ExplainRecorder);
+    const { furthest, first } = this.#looked;
+    return nearnessTo(this.#plan, { slot, run: furthest.get(key) ?? null, first }, conditions);
+  }
+
+  #look(recorder: ExplainRecorder): Looked {
     const { runs, first } = this.#pattern.inspect();
-    const run = furthestOf(runs.filter((one) => keyOfRun(one, recorder as ExplainRecorder) === key));
-    return nearnessTo(this.#plan, { slot, run, first }, conditions);
+    const byKey = new Map<string, PartialMatch[]>();
+    let held = 0;
+    for (const run of runs) {
+      const key = keyOfRun(run, recorder);
+      const alike = byKey.get(key);
+      if (alike === undefined) byKey.set(key, [run]);
+      else alike.push(run);
+      held += eventsTaken(run.progress.captures);
+    }
+    const furthest = new Map(Array.from(byKey, ([key, alike]) => [key, furthestOf(alike)]));
+    return { furthest, first, until: this.#pattern.received() + Math.max(1, Math.floor(held / HELD_PER_EVENT)) };
+  }
+
+  #concernOf(origin: string): Concern {
+    const known = this.#concerns.get(origin);
+    if (known !== undefined) return known;
+    const relevance = relevanceOf(this.#plan, origin);
+    const concern = { relevance, slots: relevance?.watches.filter((id) => id < this.#plan.steps.length) ?? [] };
+    this.#concerns.set(origin, concern);
+    return concern;
   }
 
   /** Says why steps refuse the row that wait for one of its kind. */
-  #tellRefusals(row: Row, origin: string): void {
+  #tellRefusals(row: Row, relevance: Relevance): void {
     const { environment, conditions } = this.#options;
     const { tracer } = environment;
-    const relevance = relevanceOf(this.#plan, origin);
-    if (tracer === null || relevance === null) return;
+    if (tracer === null) return;
     const refusals = refusalsOf(this.#plan, this.#pattern.inspect(), { row, relevance, key: environment.partition(row) }, conditions);
     for (const { step, why } of refusals) {
       tracer.decided({ stream: environment.stream.name, key: keyIn(environment, row), operator: step, verdict: 'BLOCK', why: [why] });

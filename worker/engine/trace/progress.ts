@@ -22,9 +22,13 @@ function moreOf({ progress: { captures: own } }: PartialMatch, { progress: { cap
 }
 
 export function stepsTaken(captures: Captures): number {
-  return captures.filter((capture) => capture !== null).length;
+  let steps = 0;
+  for (const capture of captures) if (capture !== null) steps++;
+  return steps;
 }
 
-function eventsTaken(captures: Captures): number {
-  return captures.reduce((events, capture) => events + (capture?.length ?? 0), 0);
+export function eventsTaken(captures: Captures): number {
+  let events = 0;
+  for (const capture of captures) events += capture?.length ?? 0;
+  return events;
 }

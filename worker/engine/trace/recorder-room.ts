@@ -51,6 +51,7 @@ export class RecorderRoom {
   }
 
   use(record: Remembered, recorder: Recorder): void {
+    if (record === this.#inUse) return;
     const [before, held] = [this.#inUse, this.#held.get(record) ?? { recorder, size: 0, ended: null, endedLast: null, endedSize: 0 }];
     this.#inUse = record;
     this.#held.delete(record);

@@ -172,6 +172,7 @@ function fieldsOf(
   namesByType: KernelForm['fieldNames'][number] | undefined,
   type: string | undefined,
 ): Row['fields'] {
+  if (fields.length < 2) return new Map(fields);
   // Where the type is not kept, the step takes events of one type.
   const order = namesByType?.get(type ?? '') ?? namesByType?.values().next().value ?? [];
   return new Map([...fields].sort(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
