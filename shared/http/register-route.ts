@@ -103,14 +103,16 @@ function refuseWithoutUpgrade(_request: FastifyRequest, reply: FastifyReply): ne
 function answering<Caller>(route: Route<Caller>, options: HttpAppOptions<Caller>) {
   const firstStatus = Number(Object.keys(route.success)[0] ?? 200);
   const { handle, idempotency } = route;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const call = callOf(request, reply, options);
-    const act = async (): Promise<unknown> => handle?.(call);
     const key = idempotency === 'answer' ? idempotencyKeyOf(request) : undefined;
-    const given = key === undefined ? await act() : await onceFor({ request, key, callers: options.callers }, act);
+    const act = async (): Promise<unknown> => handle?.(call);
+    const given = key === undefined ? await handle?.(call) : await onceFor({ request, key, callers: options.callers }, act);
     if (reply.sent || given === undefined) return reply.hijack();
     const { status, body, headers } = given instanceof Answer ? given : new Answer(firstStatus, given);
-    return reply.code(status).headers(headers).send(body);
+    reply.code(status).headers(headers);
+    // A reply that is returned is waited for, with listeners of its own, until all of it is written. What is to be sent is not.
+    return body === undefined ? reply.send() : body;
   };
 }
 
