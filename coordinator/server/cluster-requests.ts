@@ -146,7 +146,8 @@ export class ClusterRequests {
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */
   async byLeader(call: ClusterCall, here: () => Promise<Answer>, options?: ForwardOptions): Promise<Answer> {
     const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, options), { refusedWith });
-    if (answer.status < 300) await this.group.catchUp(Number(answer.headers[indexHeader] ?? 0));
+    const index = answer.headers[indexHeader];
+    if (answer.status < 300 && index !== undefined) await this.group.catchUp(Number(index));
     return answer;
   }
 
