@@ -246,7 +246,8 @@ export class Deliveries {
     try {
       const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, body);
       if (isRemoved()) return;
-      for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
+      for (const { sequence, is_repeat, errors, outputs, outputsOmitted } of answer.results)
+        this.#settle(placement.id, { sequence, is_repeat, errors, outputs, outputsOmitted, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
       // Not all of it had room: what is on its way behind it will be refused.
       if (answer.received < last) cursor.pauseMs ??= 0;

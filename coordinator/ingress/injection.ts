@@ -88,12 +88,12 @@ export class Injection {
     this.#waiting++;
     try {
       const appended = await this.#enter(group, given, { id, before: known });
-      const { portions, places, eventCount } = appended;
+      const { portions, places, refusal, problems, eventCount } = appended;
       const [only] = places;
       const results =
         only && places.length === 1 ? [await this.#resultAt(only)] : await Promise.all(places.map((at) => this.#resultAt(at)));
       requirePlaced(portions, results);
-      return summary({ ...appended, group, results, eventCount });
+      return summary({ group, portions, places, refusal, problems, results, eventCount });
     } finally {
       this.#waiting--;
     }
@@ -176,7 +176,8 @@ export class Injection {
     let ofParts: Pick<RequestId, 'digest'> = before ?? (group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands));
     for (const [at, together] of commands.entries()) {
       const append = (): Promise<readonly IngressPlace[]> => {
-        const request = { ...partOfRequest(id, at), digest: ofParts.digest };
+        const isWhole = at === 0 && ofParts.digest === id.digest;
+        const request = isWhole ? id : { ...partOfRequest(id, at), digest: ofParts.digest };
         return before ? this.#appendAgain(groupId, together, request) : this.#appendNew(groupId, together, request);
       };
       try {
@@ -335,7 +336,8 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
 function inOnePortion(target: Target, { list, count }: UnreadEvents): Divided | undefined {
   const bytes = Buffer.byteLength(list);
   if (bytes > COMMAND_BYTES_MAX) return undefined;
-  return { portions: [{ ...target, count, events: [], list, bytes }], problems: [], eventCount: count };
+  const { placementId, pipeline } = target;
+  return { portions: [{ placementId, pipeline, count, events: [], list, bytes }], problems: [], eventCount: count };
 }
 
 /** An event alone that nothing takes is refused; of many, each such is reported. */

@@ -59,7 +59,10 @@ export const ingressCommands = {
       const drafts: Drafts = { logs: new LogDrafts(before), sessions: new SessionDrafts(before) };
       let at = 0;
       const answers = requests.map(({ request, batches }) => {
-        const own = batches.map((batch) => ({ ...batch, events: texts[at++] as string, sequence: 0 }));
+        // Every event passes here, and to copy members one does not name takes four times as long.
+        const own = batches.map(({ placementId, receivedAtMs, eventCount }) => {
+          return { placementId, receivedAtMs, eventCount, events: texts[at++] as string, sequence: 0 };
+        });
         return answerOf(drafts, { request, batches: own }, place);
       });
       const id = requests[0]?.batches[0]?.placementId ?? '';
