@@ -36,6 +36,20 @@ export type NoAnswer = 'undone' | 'unknown';
 /** An attempt to have something done by a member that leads, as this one knows. */
 type Attempt<T> = (status: RaftStatus) => Promise<T | NoAnswer>;
 
+interface Begun<T> {
+  readonly attempt: () => Tried<T>;
+  /** By the clock of the group, epoch ms. */
+  readonly beganAtMs: number;
+  readonly first: Tried<T>;
+}
+
+interface Tried<T> {
+  readonly status: RaftStatus;
+  /** Monotonic, ms. */
+  readonly beganMs: number;
+  readonly outcome: Promise<T | NoAnswer>;
+}
+
 export interface LeaderOptions<T> {
   /** Nothing is changed. */
   readonly isRead?: boolean;
@@ -97,18 +111,28 @@ export class GroupMember {
    * leaves that time anew. Once it may have been done, nobody is told that it was not, whatever a later attempt is refused with.
    * @throws CepError `no_leader` when there was none all the time, `outcome_unknown` when it may have been done
    */
-  async byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
-    const { isRead = false, refusedWith = () => undefined } = options;
-    const startedMs = performance.now();
-    let endMs = startedMs + LEADER_WAIT_MS;
-    const beganAtMs = this.timeMs;
-    let mayHaveHappened = false;
-    for (;;) {
+  byLeader<T>(here: () => Promise<T>, elsewhere: Attempt<T>, options: LeaderOptions<T> = {}): Promise<T> {
+    const attempt = (): Tried<T> => {
       const [status, beganMs] = [this.#member.status(), performance.now()];
+      return { status, beganMs, outcome: status.role === 'leader' ? here() : elsewhere(status) };
+    };
+    const begun = { attempt, beganAtMs: this.timeMs, first: attempt() };
+    const { status, outcome } = begun.first;
+    if (status.role !== 'leader') return this.#untilAnswered(begun, options);
+    // As each event that is injected passes here, what there is for all that may go wrong is made when something does.
+    return (outcome as Promise<T>).catch(() => this.#untilAnswered(begun, options));
+  }
+
+  async #untilAnswered<T>({ attempt, beganAtMs, first }: Begun<T>, options: LeaderOptions<T>): Promise<T> {
+    const { isRead = false, refusedWith = () => undefined } = options;
+    let endMs = first.beganMs + LEADER_WAIT_MS;
+    let mayHaveHappened = false;
+    for (let tried = first; ; tried = attempt()) {
+      const { status, beganMs, outcome } = tried;
       let isCutOff = false;
       try {
-        const answer = status.role === 'leader' ? await here() : await elsewhere(status);
-        isCutOff = answer === 'unknown' && beganMs - startedMs < CUT_OFF_MS_MAX;
+        const answer = await outcome;
+        isCutOff = answer === 'unknown' && beganMs - first.beganMs < CUT_OFF_MS_MAX;
         if (answer === 'undone' || answer === 'unknown') mayHaveHappened ||= answer === 'unknown' && !isRead;
         else if (!mayHaveHappened) return answer;
         else if (refusedWith(answer) === 'session_expired') throw unknownOutcome();

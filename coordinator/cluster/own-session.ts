@@ -16,6 +16,8 @@ export interface OpenRequest {
 interface Known {
   readonly id: string;
   next: number;
+  /** The oldest open one; `next` when none is. */
+  oldest: number;
   readonly open: Set<number>;
   usedAtMs: number;
 }
@@ -66,7 +68,7 @@ export class OwnSession {
   #withRoom(nowMs: number, placesMax: number): Known | undefined {
     const isFresh = ({ usedAtMs }: Known): boolean => nowMs - usedAtMs < UNUSED_MS_MAX;
     if (!this.#known.every(isFresh)) this.#known = this.#known.filter(isFresh);
-    return this.#known.find((known) => known.next - oldestOpen(known) < placesMax);
+    return this.#known.find((known) => known.next - known.oldest < placesMax);
   }
 
   #beginAlone(): OpenRequest {
@@ -75,7 +77,7 @@ export class OwnSession {
     const established = (): void => {
       const usedAtMs = this.#now();
       if (this.#withRoom(usedAtMs, PLACES_MAX) !== undefined) return;
-      this.#known.push({ id: session, next: 2, open: new Set(), usedAtMs });
+      this.#known.push({ id: session, next: 2, oldest: 2, open: new Set(), usedAtMs });
     };
     return { id: { session, sequence: 1, lowestUnacknowledged: 1, digest: '' }, end: () => void this.#alone--, established };
   }
@@ -86,14 +88,11 @@ export class OwnSession {
     known.usedAtMs = nowMs;
     this.#open++;
     const end = (): void => {
-      if (known.open.delete(sequence)) this.#open--;
+      if (!known.open.delete(sequence)) return;
+      this.#open--;
+      while (known.oldest < known.next && !known.open.has(known.oldest)) known.oldest++;
     };
-    const id = { session: known.id, sequence, lowestUnacknowledged: oldestOpen(known), digest: '' };
+    const id = { session: known.id, sequence, lowestUnacknowledged: known.oldest, digest: '' };
     return { id, end, established: () => undefined };
   }
-}
-
-function oldestOpen({ open, next }: Known): number {
-  const [oldest = next] = open;
-  return oldest;
 }

@@ -113,7 +113,7 @@ export class Deliveries {
   readonly #cursors = new Map<string, Cursor>();
   /** By placement, what is another one when it was removed and has come back under its name. */
   readonly #lives = new Map<string, symbol>();
-  readonly #waiters = new Map<string, Set<Waiter>>();
+  readonly #waiters = new Map<string, Waiter[]>();
   readonly #results = new Recent<string, BatchResult>(RESULTS_KEPT, RESULT_CHARS_MAX);
   readonly #reliefs = new Map<string, Relief>();
   /** By placement, the first batch whose result is asked for, although its worker has it: another leader, or nobody, has heard that. */
@@ -156,18 +156,31 @@ export class Deliveries {
     if (log === undefined) return Promise.reject(removed(placementId));
     if (sequence < log.first) return Promise.resolve(workedThrough(sequence));
     return new Promise((resolve, reject) => {
-      const waiters = this.#waiters.get(key) ?? new Set<Waiter>();
-      this.#waiters.set(key, waiters);
       const timer = setTimeout(() => {
-        waiters.delete(waiter);
-        if (waiters.size === 0) this.#waiters.delete(key);
+        this.#forget(key, waiter);
         resolve(undefined);
       }, withinMs);
       const waiter: Waiter = { placementId, sequence, resolve, reject, timer };
-      waiters.add(waiter);
+      const others = this.#waiters.get(key);
+      if (others) others.push(waiter);
+      else this.#waiters.set(key, [waiter]);
+      if (this.#isOnItsWay(placementId, sequence)) return;
       if (sequence <= (this.#cursors.get(placementId)?.received ?? 0)) this.#askAgain(placementId, sequence);
       this.deliver(placementId);
     });
+  }
+
+  #forget(key: string, waiter: Waiter): void {
+    const others = (this.#waiters.get(key) ?? []).filter((one) => one !== waiter);
+    if (others.length === 0) this.#waiters.delete(key);
+    else this.#waiters.set(key, others);
+  }
+
+  /** With what was in the log when it was appended, as is usual where many come together. */
+  #isOnItsWay(placementId: string, sequence: number): boolean {
+    const cursor = this.#cursors.get(placementId);
+    if (cursor === undefined || cursor.requests === 0 || cursor.pauseMs !== undefined) return false;
+    return sequence > cursor.received && sequence <= cursor.sent && cursor.epoch === this.#group.state.placements.get(placementId)?.epoch;
   }
 
   /** There is something new for a placement. */
@@ -237,7 +250,8 @@ export class Deliveries {
     try {
       const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, body);
       if (isRemoved()) return;
-      for (const result of answer.results) this.#settle(placement.id, { ...result, workerId: worker.id });
+      for (const { sequence, is_repeat, errors, outputs, outputsOmitted } of answer.results)
+        this.#settle(placement.id, { sequence, is_repeat, errors, outputs, outputsOmitted, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
       // Not all of it had room: what is on its way behind it will be refused.
       if (answer.received < last) cursor.pauseMs ??= 0;

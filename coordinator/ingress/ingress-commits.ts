@@ -48,13 +48,14 @@ export class IngressCommits {
 
   /** Where the batches stand, in their order. @throws RaftRefusal; CepError `overloaded`, and what the state refuses them with */
   append(append: Append): Promise<readonly IngressPlace[]> {
-    const bytes = append.batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
+    const { groupId, batches, request } = append;
+    const bytes = batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
     if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return Promise.reject(tooMuch(this.#waitingBytes));
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      const queue = this.#waiting.get(append.groupId) ?? [];
-      this.#waiting.set(append.groupId, queue);
-      queue.push({ ...append, bytes, resolve, reject });
+      const queue = this.#waiting.get(groupId) ?? [];
+      this.#waiting.set(groupId, queue);
+      queue.push({ groupId, batches, request, bytes, resolve, reject });
       if (!this.#isWorthOneMore(this.#underWay)) return;
       this.#underWay++;
       // Whatever comes in the same turn of the loop goes with it.
@@ -131,8 +132,8 @@ function tooMuch(bytes: number): CepError {
 
 function commandOf(together: readonly Waiting[]): Command {
   const requests = together.map(({ request, batches }) => ({
-    ...(request === undefined ? {} : { request }),
-    batches: batches.map(({ events: _events, ...rest }) => rest),
+    ...(request !== undefined && { request }),
+    batches: batches.map(({ placementId, receivedAtMs, eventCount }) => ({ placementId, receivedAtMs, eventCount })),
   }));
   const texts = together.flatMap(({ batches }) => batches.map(({ events }) => events));
   return { type: 'AppendIngressOfMany', payload: { requests, texts } };

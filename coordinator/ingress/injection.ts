@@ -88,14 +88,12 @@ export class Injection {
     this.#waiting++;
     try {
       const appended = await this.#enter(group, given, { id, before: known });
-      const { portions, places, eventCount } = appended;
-      const results = await Promise.all(
-        places.map(({ placementId, sequence }) =>
-          this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX).catch(unlessRefused),
-        ),
-      );
+      const { portions, places, refusal, problems, eventCount } = appended;
+      const [only] = places;
+      const results =
+        only && places.length === 1 ? [await this.#resultAt(only)] : await Promise.all(places.map((at) => this.#resultAt(at)));
       requirePlaced(portions, results);
-      return summary({ ...appended, group, results, eventCount });
+      return summary({ group, portions, places, refusal, problems, results, eventCount });
     } finally {
       this.#waiting--;
     }
@@ -103,15 +101,13 @@ export class Injection {
 
   /** Into the log, for the placements that the group has by then: divided before a change of it they may be meant for one that is gone. */
   async #enter(group: Group, given: InjectedEvents, { id, before: known }: Sent): Promise<Entered> {
-    const entered = async (now: Group): Promise<Entered> => {
-      // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
-      const division = divided(now, given);
-      const before = known ?? (await this.#admitted(division, id));
-      return { eventCount: division.eventCount, ...(await this.#append(now.id, division, { id, before })) };
-    };
     for (let tried = group; ; ) {
       try {
-        return await entered(tried);
+        // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
+        const division = divided(tried, given);
+        const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id));
+        const { portions, places, refusal, problems } = await this.#append(tried.id, division, { id, before });
+        return { portions, places, refusal, problems, eventCount: division.eventCount };
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
         const isGone = error instanceof CepError && error.code === 'pipeline_not_found';
@@ -119,6 +115,15 @@ export class Injection {
         tried = now;
       }
     }
+  }
+
+  #resultAt({ placementId, sequence }: IngressPlace): Promise<BatchResult | CepError | undefined> {
+    return this.#options.deliveries.result(placementId, sequence, RESULT_MS_MAX).catch(unlessRefused);
+  }
+
+  /** Workers have all that it goes to, as is usual. */
+  #isAdmitted({ portions, problems }: Divided): boolean {
+    return portions.every(({ placementId }) => this.#options.deliveries.isOpen(placementId)) && !problems.some(isRouting);
   }
 
   /** Resolves when workers have all that it goes to. What is about to be refused may have been taken before: then it gives that. */
@@ -170,19 +175,18 @@ export class Injection {
     // A member of the version before knows the request by its own digest alone, and would call it another one.
     let ofParts: Pick<RequestId, 'digest'> = before ?? (group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands));
     for (const [at, together] of commands.entries()) {
-      const append = async (): Promise<void> => {
-        const request = { ...partOfRequest(id, at), digest: ofParts.digest };
-        const known = before && placesBefore(group.state, request);
-        if (before && known === undefined) await this.#allOpened(together);
-        places.push(...(known ?? (await this.#commits.append({ groupId, batches: this.#batchesOf(together), request }))));
+      const append = (): Promise<readonly IngressPlace[]> => {
+        const isWhole = at === 0 && ofParts.digest === id.digest;
+        const request = isWhole ? id : { ...partOfRequest(id, at), digest: ofParts.digest };
+        return before ? this.#appendAgain(groupId, together, request) : this.#appendNew(groupId, together, request);
       };
       try {
-        await append();
+        places.push(...(await append()));
       } catch (error) {
         if (at === 0) {
           this.#requireUndivided(error, id, together);
           ofParts = id;
-          await append();
+          places.push(...(await append()));
           continue;
         }
         // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
@@ -194,6 +198,17 @@ export class Injection {
       if (commands.length === 1 && !hasPlacesOf(together, places)) return this.#takenOtherwise({ places, digest: id.digest }, division, id);
     }
     return { portions, places, refusal: undefined, problems };
+  }
+
+  #appendNew(groupId: string, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
+    return this.#commits.append({ groupId, batches: this.#batchesOf(together), request });
+  }
+
+  async #appendAgain(groupId: string, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
+    const known = placesBefore(this.#options.group.state, request);
+    if (known) return known;
+    await this.#allOpened(together);
+    return await this.#appendNew(groupId, together, request);
   }
 
   /** @throws CepError `outcome_unknown`, as `portionsTaken` */
@@ -321,7 +336,8 @@ function divided(group: Group, { pipeline, unread, read }: InjectedEvents): Divi
 function inOnePortion(target: Target, { list, count }: UnreadEvents): Divided | undefined {
   const bytes = Buffer.byteLength(list);
   if (bytes > COMMAND_BYTES_MAX) return undefined;
-  return { portions: [{ ...target, count, events: [], list, bytes }], problems: [], eventCount: count };
+  const { placementId, pipeline } = target;
+  return { portions: [{ placementId, pipeline, count, events: [], list, bytes }], problems: [], eventCount: count };
 }
 
 /** An event alone that nothing takes is refused; of many, each such is reported. */
@@ -360,7 +376,10 @@ interface Summed extends Appended {
 }
 
 /** An event counts as accepted when every pipeline has it that it goes to. */
-function summary({ group, portions, places, refusal, results, problems, eventCount }: Summed): InjectionResult {
+function summary(summed: Summed): InjectionResult {
+  const { group, portions, places, refusal, results, problems, eventCount } = summed;
+  const whole = summaryOfWhole(summed);
+  if (whole) return whole;
   const errors: InjectionProblem[] = [...problems];
   const outputs: string[] = [];
   let outputsOmitted = 0;
@@ -391,6 +410,17 @@ function summary({ group, portions, places, refusal, results, problems, eventCou
     outputs: `[${outputs.join(',')}]`,
     outputsOmitted,
   };
+}
+
+/** Of events that went all one way and were all taken, as is usual; undefined of others. */
+function summaryOfWhole({ group, portions, results, problems, eventCount }: Summed): InjectionResult | undefined {
+  const [portion] = portions;
+  const [result] = results;
+  if (portion === undefined || portions.length > 1 || results.length > 1 || problems.length > 0) return undefined;
+  if (result === undefined || result instanceof CepError || result.errors.length > 0) return undefined;
+  const { workerId, outputs, outputsOmitted } = result;
+  const routedTo = group.pipelines.some(({ name }) => name === portion.pipeline) ? [portion.pipeline] : [];
+  return { routedTo, workerId, accepted: eventCount, rejected: 0, errors: [], outputs, outputsOmitted };
 }
 
 /** What became of one placement is not what became of the others. */

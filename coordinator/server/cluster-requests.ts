@@ -91,7 +91,7 @@ export class ClusterRequests {
 
   /** Has something done on the leader that proposes under an id, by which it has one effect. */
   async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: SessionOptions = {}): Promise<Answer> {
-    const { isOfWorker = false, ...forwarding } = options;
+    const { isOfWorker = false, answerMsMax, signal } = options;
     const sessions = isOfWorker ? this.#ofWorkers : this.#own;
     const ofKey = clientId(call);
     const given = ofKey ?? forwardedId(call.request);
@@ -100,12 +100,12 @@ export class ClusterRequests {
         if (ofKey) await this.#requireRoomFor(ofKey);
         return await act(given);
       };
-      return await this.byLeader(call, here, { ...forwarding, id: given });
+      return await this.byLeader(call, here, { answerMsMax, signal, id: given });
     }
     for (let isFirst = true; ; isFirst = false) {
       const own = sessions.begin();
       try {
-        const told = await this.byLeader(call, () => act(own.id), { ...forwarding, id: own.id });
+        const told = await this.byLeader(call, () => act(own.id), { answerMsMax, signal, id: own.id });
         if (told.status < 300) own.established();
         // The leader's answer to a member that follows; thrown where the leader is here.
         if (!(isFirst && told.status === errorCodes.session_expired.status)) return told;
@@ -180,7 +180,8 @@ export class ClusterRequests {
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */
   async byLeader(call: ClusterCall, here: () => Promise<Answer>, options?: ForwardOptions): Promise<Answer> {
     const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, options), { refusedWith });
-    if (answer.status < 300) await this.group.catchUp(Number(answer.headers[indexHeader] ?? 0));
+    const index = answer.headers[indexHeader];
+    if (answer.status < 300 && index !== undefined) await this.group.catchUp(Number(index));
     return answer;
   }
 

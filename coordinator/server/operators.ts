@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { CepError } from '../../shared/errors/error.ts';
 import type { Callers } from '../../shared/http/callers.ts';
 import type { Operator } from './cluster-route.ts';
@@ -28,5 +28,5 @@ export function operatorsWith(apiKey: string | undefined): Callers<Operator> {
 }
 
 function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }

@@ -73,14 +73,26 @@ export function groupsOf({ groups }: ClusterState): readonly Group[] {
   return [...groups.values()].sort((a, b) => a.createdIndex - b.createdIndex);
 }
 
-/** By its id, else by its name. */
-export function findGroup({ groups }: Pick<ClusterState, 'groups'>, idOrName: string): Group | undefined {
-  return groups.get(idOrName) ?? [...groups.values()].find(({ name }) => name === idOrName);
+function groupsByName(groups: ClusterState['groups']): ReadonlyMap<string, Group> {
+  const known = named.get(groups);
+  if (known !== undefined) return known;
+  const all = new Map<string, Group>();
+  for (const group of groups.values()) if (!all.has(group.name)) all.set(group.name, group);
+  named.set(groups, all);
+  return all;
 }
 
-/** The same. @throws CepError `group_not_found` */
+/** A table never changes, and each event that is injected asks for its group. */
+const named = new WeakMap<ClusterState['groups'], ReadonlyMap<string, Group>>();
+
+/** By its id, else by its name. */
+export function groupNamed({ groups }: Pick<ClusterState, 'groups'>, idOrName: string): Group | undefined {
+  return groups.get(idOrName) ?? groupsByName(groups).get(idOrName);
+}
+
+/** By its id, else by its name. @throws CepError `group_not_found` */
 export function requireGroup(state: Pick<ClusterState, 'groups'>, idOrName: string): Group {
-  const group = findGroup(state, idOrName);
+  const group = groupNamed(state, idOrName);
   if (group) return group;
   throw new CepError('group_not_found', `the cluster has no pipeline group '${idOrName}'`, {
     hint: 'GET /api/v1/cluster/pipeline-groups lists those there are',

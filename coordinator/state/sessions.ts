@@ -26,58 +26,130 @@ export function forgetUnused(state: ClusterState): ClusterState {
 }
 
 /** What is answered to a request without carrying it out; undefined when it is new. */
-export function remembered(
-  state: ClusterState,
-  { session: id, sequence, lowestUnacknowledged, digest }: RequestId,
-): CommandResult | undefined {
-  const session = state.sessions.get(id);
-  if (session === undefined && sequence > 1) return refusal(expired);
-  if (session !== undefined && sequence < session.lowest) return refusal(expired);
-  const before = session?.results.find((result) => result.sequence === sequence);
-  if (before === undefined) return roomProblem(state, session, lowestUnacknowledged);
-  return before.digest === digest ? { kind: 'done', value: before.value, isRepeat: true } : refusal(conflict);
+export function remembered(state: ClusterState, request: RequestId): CommandResult | undefined {
+  return new SessionDrafts(state).remembered(request);
 }
 
 /** The state with the result of a request that was new. */
 export function withResult(
   state: ClusterState,
-  { session: id, sequence, lowestUnacknowledged, digest }: RequestId,
+  request: RequestId,
   { value, place }: { readonly value: Json; readonly place: Place },
 ): ClusterState {
-  const before = state.sessions.get(id);
-  // Others of the session were in the same command.
-  if (before !== undefined && sequence < before.lowest) return state;
-  const lowest = Math.max(before?.lowest ?? 1, Math.min(lowestUnacknowledged, sequence));
-  const results: SessionResult[] = [];
-  const own = { sequence, digest, value, chars: JSON.stringify(value).length };
-  let { chars } = own;
-  // Every event that comes alone passes here, and there are as many results as requests under way: they are gone through once.
-  for (const result of before?.results ?? []) {
-    if (result.sequence < lowest || result.sequence === sequence) continue;
-    results.push(result);
-    chars += result.chars;
+  const drafts = new SessionDrafts(state);
+  drafts.add(request, { value, place });
+  return drafts.into(state);
+}
+
+/** A session while a command changes it. */
+interface Draft {
+  /** Undefined of one that the command makes. */
+  readonly before: Session | undefined;
+  lowest: number;
+  readonly results: SessionResult[];
+  chars: number;
+}
+
+/** The sessions of a state while one command has the results of many requests: each is copied once, not for each of its requests. */
+export class SessionDrafts {
+  readonly #state: ClusterState;
+  readonly #drafts = new Map<string, Draft>();
+  #place: Place | undefined;
+  /** Of sessions that there are now. */
+  #size: number;
+  #chars: number;
+
+  constructor(state: ClusterState) {
+    this.#state = state;
+    this.#size = state.sessions.size;
+    this.#chars = state.sessionChars;
   }
-  results.push(own);
-  const session: Session = { id, lowest, results, usedIndex: place.index, usedAtMs: place.nowMs, chars };
-  return {
-    ...state,
-    sessions: state.sessions.set(id, session),
-    sessionsByUse: before?.usedIndex === place.index ? state.sessionsByUse : usedAgain(state, before, session),
-    sessionChars: state.sessionChars + chars - (before?.chars ?? 0),
-  };
+
+  /** As `remembered`, with what was added. */
+  remembered({ session: id, sequence, lowestUnacknowledged, digest }: RequestId): CommandResult | undefined {
+    const session = this.#drafts.get(id) ?? this.#state.sessions.get(id);
+    if (session === undefined && sequence > 1) return refusal(expired);
+    if (session !== undefined && sequence < session.lowest) return refusal(expired);
+    const before = session?.results.find((result) => result.sequence === sequence);
+    if (before === undefined) return this.#roomProblem(session, lowestUnacknowledged);
+    return before.digest === digest ? { kind: 'done', value: before.value, isRepeat: true } : refusal(conflict);
+  }
+
+  /** The result of a request that was new. */
+  add(
+    { session: id, sequence, lowestUnacknowledged, digest }: RequestId,
+    { value, place }: { readonly value: Json; readonly place: Place },
+  ): void {
+    const before = this.#drafts.get(id) ?? this.#state.sessions.get(id);
+    // Others of the session were in the same command.
+    if (before !== undefined && sequence < before.lowest) return;
+    this.#place = place;
+    const draft = this.#draftOf(id);
+    const lowest = Math.max(draft.lowest, Math.min(lowestUnacknowledged, sequence));
+    if (lowest > draft.lowest) this.#forget(draft, (result) => result.sequence < lowest);
+    draft.lowest = lowest;
+    if (draft.results.some((result) => result.sequence === sequence)) this.#forget(draft, (result) => result.sequence === sequence);
+    const chars = JSON.stringify(value).length;
+    draft.results.push({ sequence, digest, value, chars });
+    draft.chars += chars;
+    this.#chars += chars;
+  }
+
+  /** A state with what was added; but for sessions it is as it comes. */
+  into(state: ClusterState): ClusterState {
+    const place = this.#place;
+    if (place === undefined) return state;
+    const sessions: [string, Session][] = [];
+    let { sessionsByUse } = state;
+    for (const [id, { before, lowest, results, chars }] of this.#drafts) {
+      const session: Session = { id, lowest, results, usedIndex: place.index, usedAtMs: place.nowMs, chars };
+      sessions.push([id, session]);
+      if (before?.usedIndex !== place.index) sessionsByUse = usedAgain(sessionsByUse, before, session);
+    }
+    return { ...state, sessions: state.sessions.setAll(sessions), sessionsByUse, sessionChars: this.#chars };
+  }
+
+  #draftOf(id: string): Draft {
+    const known = this.#drafts.get(id);
+    if (known !== undefined) return known;
+    const before = this.#state.sessions.get(id);
+    if (before === undefined) this.#size++;
+    const draft = {
+      before,
+      lowest: before?.lowest ?? 1,
+      results: before === undefined ? [] : [...before.results],
+      chars: before?.chars ?? 0,
+    };
+    this.#drafts.set(id, draft);
+    return draft;
+  }
+
+  #forget(draft: Draft, isOver: (result: SessionResult) => boolean): void {
+    const { results } = draft;
+    let kept = 0;
+    for (const result of results) {
+      if (!isOver(result)) results[kept++] = result;
+      else {
+        draft.chars -= result.chars;
+        this.#chars -= result.chars;
+      }
+    }
+    results.length = kept;
+  }
+
+  #roomProblem(session: Pick<Session, 'results'> | undefined, lowest: number): CommandResult | undefined {
+    const results = session?.results ?? [];
+    // They need not be counted where they are too few.
+    const waiting = results.length < bounds.sessionResultsMax ? 0 : results.filter(({ sequence }) => sequence >= lowest).length;
+    if (waiting >= bounds.sessionResultsMax) return full(`${bounds.sessionResultsMax} requests of one session`);
+    if (session === undefined && this.#size >= bounds.sessionsMax) return full(`${bounds.sessionsMax} sessions`);
+    return this.#chars >= bounds.sessionCharsMax ? full(`requests with ${bounds.sessionCharsMax} characters`) : undefined;
+  }
 }
 
-function usedAgain({ sessionsByUse }: ClusterState, before: Session | undefined, session: Session): ClusterState['sessionsByUse'] {
-  const others = before === undefined ? sessionsByUse : sessionsByUse.delete(useKey(before));
+function usedAgain(byUse: ClusterState['sessionsByUse'], before: Session | undefined, session: Session): ClusterState['sessionsByUse'] {
+  const others = before === undefined ? byUse : byUse.delete(useKey(before));
   return others.set(useKey(session), session.id);
-}
-
-function roomProblem(state: ClusterState, session: Session | undefined, lowest: number): CommandResult | undefined {
-  let waiting = 0;
-  for (const { sequence } of session?.results ?? []) if (sequence >= lowest) waiting++;
-  if (waiting >= bounds.sessionResultsMax) return full(`${bounds.sessionResultsMax} requests of one session`);
-  if (session === undefined && state.sessions.size >= bounds.sessionsMax) return full(`${bounds.sessionsMax} sessions`);
-  return state.sessionChars >= bounds.sessionCharsMax ? full(`requests with ${bounds.sessionCharsMax} characters`) : undefined;
 }
 
 function refusal(why: Refusal): CommandResult {

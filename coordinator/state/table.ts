@@ -41,7 +41,12 @@ export class Table<V> {
   }
 
   set(key: string, value: V): Table<V> {
-    return this.setAll([[key, value]]);
+    const index = chunkOf(this.#chunks, key);
+    const chunk = this.#chunks[index];
+    const at = chunk === undefined ? 0 : placeOf(chunk.keys, key);
+    if (chunk === undefined || chunk.keys[at] !== key) return this.setAll([[key, value]]);
+    const changed = { keys: chunk.keys, values: chunk.values.with(at, value) };
+    return new Table(this.#chunks.with(index, changed), this.size);
   }
 
   /** As `set` with each, in their order. Many that stand together cost little more than one. */

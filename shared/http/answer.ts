@@ -1,3 +1,5 @@
+const ofJson = Object.freeze({ 'content-type': 'application/json; charset=utf-8' });
+
 /** An answer that is not just data for the first success: another status, headers, or text that is made already. */
 export class Answer {
   readonly status: number;
@@ -13,6 +15,6 @@ export class Answer {
 
   /** JSON text that is made already. */
   static json(status: number, text: string | Uint8Array): Answer {
-    return new Answer(status, text, { 'content-type': 'application/json; charset=utf-8' });
+    return new Answer(status, text, ofJson);
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CepError } from '../errors/error.ts';
 import type { BytesBody } from './route.ts';
+import { configOf } from './route-config.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -40,7 +41,7 @@ export function acceptBodies(app: FastifyInstance): void {
 
 function bodyOf(request: FastifyRequest, bytes: Buffer, type: string): unknown {
   request.bodyBytes = bytes;
-  const { bytes: wanted } = request.routeOptions.config;
+  const { bytes: wanted } = configOf(request);
   const accepted = wanted?.contentTypes ?? [jsonType];
   if (!accepted.includes(type) && !(type !== jsonType && accepted.some(isLinesOfJson))) {
     throw new CepError('unsupported_media_type', `found ${type}, expected ${accepted.join(' or ')}`);

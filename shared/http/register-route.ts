@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { WebSocket } from 'ws';
 import { CepError } from '../errors/error.ts';
 import { limits } from '../limits.ts';
+import type { Telemetry } from '../telemetry/internal-events.ts';
 import { Answer } from './answer.ts';
 import type { AnswerPace } from './answer-pace.ts';
 import type { Callers } from './callers.ts';
@@ -103,14 +104,16 @@ function refuseWithoutUpgrade(_request: FastifyRequest, reply: FastifyReply): ne
 function answering<Caller>(route: Route<Caller>, options: HttpAppOptions<Caller>) {
   const firstStatus = Number(Object.keys(route.success)[0] ?? 200);
   const { handle, idempotency } = route;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const call = callOf(request, reply, options);
-    const act = async (): Promise<unknown> => handle?.(call);
     const key = idempotency === 'answer' ? idempotencyKeyOf(request) : undefined;
-    const given = key === undefined ? await act() : await onceFor({ request, key, callers: options.callers }, act);
+    const act = async (): Promise<unknown> => handle?.(call);
+    const given = key === undefined ? await handle?.(call) : await onceFor({ request, key, callers: options.callers }, act);
     if (reply.sent || given === undefined) return reply.hijack();
     const { status, body, headers } = given instanceof Answer ? given : new Answer(firstStatus, given);
-    return reply.code(status).headers(headers).send(body);
+    reply.code(status).headers(headers);
+    // A reply that is returned is waited for, with listeners of its own, until all of it is written. What is to be sent is not.
+    return body === undefined ? reply.send() : body;
   };
 }
 
@@ -131,32 +134,50 @@ export function idempotencyKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): 
   throw new CepError('validation_error', `Idempotency-Key: expected one text of 1 to ${limits.idempotencyKeyCharsMax} characters`);
 }
 
-function callOf<Caller>(
-  request: FastifyRequest,
-  reply: FastifyReply | undefined,
-  { callers, telemetry }: HttpAppOptions<Caller>,
-): Call<Caller> {
-  return {
-    params: request.params as Record<string, string>,
-    query: request.queryValues,
-    body: request.body,
-    get caller() {
-      if (request.caller !== undefined) return request.caller as Caller;
-      const found = callerOf(request, callers);
-      if ('error' in found) throw found.error;
-      return found.caller;
-    },
-    headers: request.headers,
-    requestId: request.id,
-    get signal() {
-      return signalOf(request, reply);
-    },
-    get telemetry() {
-      return telemetryOf(request, telemetry);
-    },
-    request,
-    reply: reply as FastifyReply,
-  };
+function callOf<Caller>(request: FastifyRequest, reply: FastifyReply | undefined, options: HttpAppOptions<Caller>): Call<Caller> {
+  return new RequestCall(request, reply, options);
+}
+
+/**
+ * A class, for the getters of an object literal are made anew with each object, and with them its hidden class: that is old from the start to
+ * the collector of garbage, which then keeps all of the request until it goes through everything.
+ */
+class RequestCall<Caller> implements Call<Caller> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: FastifyRequest['headers'];
+  readonly requestId: string;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly #options: HttpAppOptions<Caller>;
+
+  constructor(request: FastifyRequest, reply: FastifyReply | undefined, options: HttpAppOptions<Caller>) {
+    this.params = request.params as Record<string, string>;
+    this.query = request.queryValues;
+    this.body = request.body;
+    this.headers = request.headers;
+    this.requestId = request.id;
+    this.request = request;
+    this.reply = reply as FastifyReply;
+    this.#options = options;
+  }
+
+  get caller(): Caller {
+    const { request } = this;
+    if (request.caller !== undefined) return request.caller as Caller;
+    const found = callerOf(request, this.#options.callers);
+    if ('error' in found) throw found.error;
+    return found.caller;
+  }
+
+  get signal(): AbortSignal {
+    return signalOf(this.request, this.reply);
+  }
+
+  get telemetry(): Telemetry {
+    return telemetryOf(this.request, this.#options.telemetry);
+  }
 }
 
 /** A repeat of the request may wait for the result of one with an idempotency key, so that goes on without its client. */

@@ -10,6 +10,7 @@ import type { Paths } from './paths.ts';
 import { addressGroup, presentedKey, traceOf } from './request-identity.ts';
 import type { RequestLog } from './request-log.ts';
 import { type RequestShares, SMALL_BODY_BYTES } from './request-shares.ts';
+import { configOf } from './route-config.ts';
 
 export interface GuardOptions<Caller> {
   readonly callers: Callers<Caller>;
@@ -57,6 +58,7 @@ declare module 'fastify' {
 export function guardRequests<Caller>(app: FastifyInstance, options: GuardOptions<Caller>): void {
   app.decorateRequest('telemetry', undefined);
   app.decorateRequest('trace', undefined);
+  app.decorateRequest('routeConfig', undefined);
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRequest', (request, reply, done) => {
     try {
@@ -84,7 +86,7 @@ function admitInTurn<Caller>(
   done: (error?: Error) => void,
 ): void {
   const { callers, shares, refusal } = options;
-  const { isWebSocket, isStream, isProbe } = request.routeOptions.config;
+  const { isWebSocket, isStream, isProbe } = configOf(request);
   const admitNow = (): void => admit(request, reply, options, done);
   // Probes are few, and what keeps servers together: nobody is to wait because they are there.
   const name = isWebSocket || isStream || isProbe ? undefined : shareOf(request, callers);
@@ -100,7 +102,7 @@ function admitInTurn<Caller>(
 
 /** Whose share of the thread a request is of; undefined when it is nobody's. */
 function shareOf<Caller>(request: FastifyRequest, callers: Callers<Caller>): string | undefined {
-  const { sharedBy, shareOf: ownShareOf } = request.routeOptions.config;
+  const { sharedBy, shareOf: ownShareOf } = configOf(request);
   const params = request.params as Readonly<Record<string, string>>;
   if (request.caller === undefined) return ownShareOf?.(params);
   const caller = callers.nameOf(request.caller as Caller);
@@ -119,7 +121,7 @@ function admit<Caller>(
   { refusal }: GuardOptions<Caller>,
   done: (error?: Error) => void,
 ): void {
-  const admitted = request.routeOptions.config.admit?.(request, reply);
+  const admitted = configOf(request).admit?.(request, reply);
   if (admitted === undefined) done();
   else admitted.then(() => orRefused(refusal(), done, done), done);
 }
@@ -132,7 +134,7 @@ function orRefused(refused: CepError | undefined, done: (error?: Error) => void,
 
 function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): void {
   const { callers, hosts, origins, refusal } = options;
-  const { access, isProbe, isWebSocket } = request.routeOptions.config;
+  const { access, isProbe, isWebSocket } = configOf(request);
   hosts.require(request, !callers.isAuthenticationOn);
   if (isProbe && access === 'open') return;
   const key = callerOf(request, callers);
@@ -147,7 +149,7 @@ function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): 
   if (access === 'admin' && !callers.isAdmin(request.caller as Caller)) {
     throw new CepError('forbidden', 'this path needs the key of the server itself');
   }
-  if (request.headers['if-match'] !== undefined && request.routeOptions.config.mayBeConditional === false) {
+  if (request.headers['if-match'] !== undefined && configOf(request).mayBeConditional === false) {
     throw new CepError('validation_error', 'this path takes no If-Match, so nothing was changed', {
       hint: 'leave it out to make the change whatever there is now',
     });
@@ -155,8 +157,8 @@ function guard<Caller>(request: FastifyRequest, options: GuardOptions<Caller>): 
 }
 
 /** Who tries keys is limited everywhere, whoever has a good one neither on probes nor, with the cluster's, on what is the cluster's own. */
-function isLimited<Caller>({ routeOptions }: FastifyRequest, callers: Callers<Caller>, key: KeyOf<Caller>): boolean {
-  const { isProbe, isOfCluster } = routeOptions.config;
+function isLimited<Caller>(request: FastifyRequest, callers: Callers<Caller>, key: KeyOf<Caller>): boolean {
+  const { isProbe, isOfCluster } = configOf(request);
   return 'error' in key || !(isProbe || (isOfCluster && callers.isAdmin(key.caller)));
 }
 
@@ -164,7 +166,7 @@ type KeyOf<Caller> = { readonly caller: Caller } | { readonly error: unknown };
 
 /** Whose key a request carries, or why it has no good one. */
 export function callerOf<Caller>(request: FastifyRequest, callers: Callers<Caller>): KeyOf<Caller> {
-  const { keyInQuery, isWebSocket } = request.routeOptions.config;
+  const { keyInQuery, isWebSocket } = configOf(request);
   const key = presentedKey(request.headers, request.query, { inQuery: keyInQuery === true, inProtocol: isWebSocket === true });
   try {
     return { caller: callers.authenticate(key) };
@@ -192,7 +194,7 @@ function limitRate<Caller>(request: FastifyRequest, options: GuardOptions<Caller
  * WebSockets are at risk, because for everything else the page would have to know the key and be let in by CORS.
  */
 function refuseForeignPages(request: FastifyRequest, { origins, isStrict }: { origins: Origins; isStrict: boolean }): void {
-  const isHarmless = ['GET', 'HEAD', 'OPTIONS'].includes(request.method) && request.routeOptions.config.isWebSocket !== true;
+  const isHarmless = ['GET', 'HEAD', 'OPTIONS'].includes(request.method) && configOf(request).isWebSocket !== true;
   if (!isStrict || isHarmless || origins.admits(request.headers)) return;
   throw new CepError('forbidden', `pages of ${request.headers.origin} may not use this server`, {
     hint: 'name the origin in --cors-origins to allow it',

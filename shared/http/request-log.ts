@@ -3,6 +3,7 @@ import type { Telemetry } from '../telemetry/internal-events.ts';
 import type { Series } from '../telemetry/metric-registry.ts';
 import { pathOf } from './paths.ts';
 import { telemetryOf } from './request-telemetry.ts';
+import { configOf } from './route-config.ts';
 
 /**
  * Counts answers by route and status, keeps a record of who did what on routes that are audited, refused attempts included, and
@@ -21,7 +22,7 @@ export class RequestLog {
 
   answered(request: FastifyRequest, { statusCode }: FastifyReply): void {
     const { metrics, log } = this.#telemetry;
-    const { operation = 'none', isAudited } = request.routeOptions.config;
+    const { operation = 'none', isAudited } = configOf(request);
     metrics.add(this.#seriesOf(operation, statusCode));
     if (request.trace?.isSampled) this.#endSpan(request, statusCode);
     if (isAudited) {

@@ -33,6 +33,14 @@ interface Pending {
   readonly since: number;
 }
 
+/** A status, and what it was made of. */
+interface Told {
+  readonly of: ThreadStatus;
+  readonly applied: Index;
+  readonly peers: readonly RaftPeer[];
+  readonly status: RaftStatus;
+}
+
 /** A member as the thread with the state machine sees it. */
 export class ThreadedMember implements RaftMember {
   readonly port: number;
@@ -49,6 +57,7 @@ export class ThreadedMember implements RaftMember {
   readonly #proposed = new Map<number, Uint8Array>();
   #peers: readonly RaftPeer[];
   #status: ThreadStatus;
+  #told: Told | undefined;
   readonly #listeners = new Set<(status: RaftStatus) => void>();
   #applied: Index;
   #appliedTimer: NodeJS.Timeout | undefined;
@@ -167,7 +176,15 @@ export class ThreadedMember implements RaftMember {
     if (!this.#isStopped) this.#post({ kind: 'certificate', pair });
   }
 
+  /** Each request asks for it, and it is made anew only when something has changed. */
   status(): RaftStatus {
+    const [of, applied, peers] = [this.#status, this.#applied, this.#peers];
+    if (this.#told?.of !== of || this.#told.applied !== applied || this.#told.peers !== peers)
+      this.#told = { of, applied, peers, status: this.#statusNow() };
+    return this.#told.status;
+  }
+
+  #statusNow(): RaftStatus {
     const { role, leader, term, commitIndex, lastIndex, isRecovering, isRemoved, members, formats } = this.#status;
     const urlOf = (id: NodeId): string | undefined => this.#peers.find((peer) => peer.id === id)?.url;
     return {

@@ -15,7 +15,7 @@ import {
 import type { Controller } from '../../reconcile/controller.ts';
 import type { Connector, Group } from '../../state/cluster-state.ts';
 import type { RequestId } from '../../state/commands.ts';
-import { connectorsOf, findGroup, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
+import { connectorsOf, groupNamed, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 import { groupChars, groupStatus, groupWire } from '../group-wire.ts';
@@ -115,7 +115,7 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
         const { name, ...content } = call.body;
         const done = requests.doneBefore(call) as GroupDone | undefined;
         const known = done?.id ?? call.params.id;
-        const before = findGroup(group.state, known) ?? requireGroup(await requests.caughtUp(call), known);
+        const before = groupNamed(group.state, known) ?? requireGroup(await requests.caughtUp(call), known);
         if (name !== undefined && name !== before.name) {
           throw new CepError('validation_error', `name: found '${name}', and the group is called '${before.name}'`, {
             hint: 'groups keep their names',
@@ -204,7 +204,7 @@ function removalRoute({ requests, controller }: GroupRoutesOptions): ClusterRout
       let id = done?.id;
       const isGone = await controller.until((state) => {
         if (state.index < index) return false;
-        id ??= findGroup(state, call.params.id)?.id ?? '';
+        id ??= groupNamed(state, call.params.id)?.id ?? '';
         return !state.groups.has(id);
       }, WAIT_MS_MAX);
       return isGone ? new Answer(200, { torn_down: true }, answered.headers) : answered;

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../shared/errors/codes.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 import { evtReader } from '../../../shared/events/evt-reader.ts';
 import { elementsIn, membersIn } from '../../../shared/events/reading/json-pieces.ts';
-import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
+import { plainBatchIn, plainEventIn } from '../../../shared/events/reading/plain-batch.ts';
 import { EventSchemas } from '../../../shared/events/schema.ts';
 import { countUnknown, meantMember, unknownMembers } from '../../../shared/events/unknown-members.ts';
 import { fieldsText } from '../../../shared/events/writer.ts';
@@ -29,7 +29,7 @@ import {
 } from '../../ingress/injection.ts';
 import { bounds } from '../../state/bounds.ts';
 import type { Group } from '../../state/cluster-state.ts';
-import { connectorsOf, requireGroup } from '../../state/queries.ts';
+import { connectorsOf, groupNamed, requireGroup } from '../../state/queries.ts';
 import type { ClusterRequests } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterRoute } from '../cluster-route.ts';
 import { GroupDeclarations } from '../group-declarations.ts';
@@ -58,13 +58,8 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
   const { group } = requests;
   const declarations = new GroupDeclarations(validate);
   /** That there is none is said only of what is confirmed: it may have taken the events before. */
-  const groupOf = async (idOrName: string): Promise<Group> => {
-    try {
-      return requireGroup(group.state, idOrName);
-    } catch {
-      return requireGroup((await group.confirmed()).state, idOrName);
-    }
-  };
+  const groupOf = async (idOrName: string): Promise<Group> =>
+    groupNamed(group.state, idOrName) ?? requireGroup((await group.confirmed()).state, idOrName);
   return [
     clusterRoute({
       method: 'POST',
@@ -80,15 +75,12 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
       idempotency: 'handler',
       handle: (call) =>
         requests.changeBy(call, async (id) => {
-          const { pipeline, event, text } = eventIn(call.body);
-          const unknown = new Map<string, number>();
-          countIn(unknown, event, 'pipeline');
-          const read = (): ReadEvents => ({ events: [event], indexes: [0], problems: [], texts: () => [text] });
-          const taken = await injection.take(await groupOf(call.params.id), { pipeline, read }, id);
+          const { given, unknown } = oneIn(call.body);
+          const taken = await injection.take(groupNamed(group.state, call.params.id) ?? (await groupOf(call.params.id)), given, id);
           const [problem] = taken.errors;
           if (problem) throw refusalOf(problem);
           const facts = { routed_to: taken.routedTo, worker_id: taken.workerId ?? null, accepted: true };
-          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}${unknownText(unknown)}}`);
+          return Answer.json(200, `${unclosed(facts)},${outputsIn(taken)}${unknown}}`);
         }),
     }),
     clusterRoute({
@@ -161,6 +153,23 @@ function unclosed(object: object): string {
 
 function unreadIn(bytes: Buffer): InjectedEvents['unread'] {
   return bytes.length > bounds.ingressEventBytesMax ? undefined : plainBatchIn(bytes);
+}
+
+/** Gives the text of the answer about unknown members as well. @throws CepError as `eventIn` */
+function oneIn(bytes: Buffer): { readonly given: InjectedEvents; readonly unknown: string } {
+  const plain = bytes.length > bounds.ingressEventBytesMax ? undefined : plainEventIn(bytes);
+  if (plain !== undefined) {
+    const read = (): ReadEvents => readOne(JSON.parse(plain) as InjectedEvent, plain);
+    return { given: { unread: { list: `[${plain}]`, count: 1 }, read }, unknown: '' };
+  }
+  const { pipeline, event, text } = eventIn(bytes);
+  const unknown = new Map<string, number>();
+  countIn(unknown, event, 'pipeline');
+  return { given: { pipeline, read: () => readOne(event, text) }, unknown: unknownText(unknown) };
+}
+
+function readOne(event: InjectedEvent, text: string): ReadEvents {
+  return { events: [event], indexes: [0], problems: [], texts: () => [text] };
 }
 
 /**

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ClusterState, type IngressBatch, type IngressLog, ingressKey, type Json } from '../cluster-state.ts';
 import { type RequestId, requestIdSchema } from '../request-id.ts';
-import { remembered, withResult } from '../sessions.ts';
+import { SessionDrafts } from '../sessions.ts';
 import type { IngressPlace } from './ingress-answer.ts';
 import { changed, command, type Place, type Refusal, type Refused, refused } from './outcome.ts';
 
@@ -32,10 +32,10 @@ export const ingressCommands = {
       strict,
     ),
     (before, { batches }) => {
-      const taken = appended(before, batches);
-      if ('refusal' in taken) return taken;
-      const [state, places] = [withBatches(taken.state, taken.batches), taken.places];
-      return changed(state, places, { type: 'IngressAppended', id: places[0]?.placementId ?? '' });
+      const drafts = new LogDrafts(before);
+      const places = drafts.append(batches.map((batch) => ({ ...batch, sequence: 0 })));
+      if ('refusal' in places) return places;
+      return changed(drafts.into(before), places, { type: 'IngressAppended', id: places[0]?.placementId ?? '' });
     },
   ),
   /** The batches of many requests, each as if it came by itself. `texts` has the events of all batches, in their order. */
@@ -56,65 +56,126 @@ export const ingressCommands = {
     (before, { requests, texts }, place) => {
       const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
       if (count !== texts.length) return refused('validation_error', `there are ${texts.length} texts for ${count} batches`);
-      let state = before;
+      const drafts: Drafts = { logs: new LogDrafts(before), sessions: new SessionDrafts(before) };
       let at = 0;
-      const answers: Json[] = [];
-      const taken: IngressBatch[] = [];
-      for (const { request, batches } of requests) {
-        const own = batches.map((batch) => ({ ...batch, events: texts[at++] as string }));
-        const answered = ofOne(state, request, own, place);
-        state = answered.state;
-        answers.push(answered.answer);
-        taken.push(...answered.batches);
-      }
-      return changed(withBatches(state, taken), answers, { type: 'IngressAppended', id: requests[0]?.batches[0]?.placementId ?? '' });
+      const answers = requests.map(({ request, batches }) => {
+        // Every event passes here, and to copy members one does not name takes four times as long.
+        const own = batches.map(({ placementId, receivedAtMs, eventCount }) => {
+          return { placementId, receivedAtMs, eventCount, events: texts[at++] as string, sequence: 0 };
+        });
+        return answerOf(drafts, { request, batches: own }, place);
+      });
+      const id = requests[0]?.batches[0]?.placementId ?? '';
+      return changed(drafts.sessions.into(drafts.logs.into(before)), answers, { type: 'IngressAppended', id });
     },
     MANY_SINCE,
   ),
 };
 
-/** What one of many requests is told: see `IngressAnswer`; and what is still to be put among the batches of the state. */
-function ofOne(
-  state: ClusterState,
-  request: RequestId | undefined,
-  batches: readonly NewBatch[],
+interface Drafts {
+  readonly logs: LogDrafts;
+  readonly sessions: SessionDrafts;
+}
+
+/** What one of many requests is told: see `IngressAnswer`. */
+function answerOf(
+  { logs, sessions }: Drafts,
+  { request, batches }: { readonly request: RequestId | undefined; readonly batches: readonly DraftBatch[] },
   place: Place,
-): { readonly state: ClusterState; readonly batches: readonly IngressBatch[]; readonly answer: Json } {
-  const unchanged = { state, batches: [] };
-  const known = request && remembered(state, request);
-  if (known) return { ...unchanged, answer: known.kind === 'done' ? { places: known.value } : refusalIn(known.refusal) };
-  const taken = appended(state, batches);
-  if ('refusal' in taken) return { ...unchanged, answer: refusalIn(taken.refusal) };
-  const answered = request === undefined ? taken.state : withResult(taken.state, request, { value: taken.places, place });
-  return { state: answered, batches: taken.batches, answer: { places: taken.places } };
+): Json {
+  const known = request && sessions.remembered(request);
+  if (known) return known.kind === 'done' ? { places: known.value } : refusalIn(known.refusal);
+  const places = logs.append(batches);
+  if ('refusal' in places) return refusalIn(places.refusal);
+  if (request !== undefined) sessions.add(request, { value: places, place });
+  return { places };
 }
 
 function refusalIn({ code, message, hint }: Refusal): Json {
   return { refusal: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }
 
-interface Appended {
-  /** Counts the batches, and does not have them yet. */
-  readonly state: ClusterState;
-  readonly batches: readonly IngressBatch[];
-  readonly places: IngressPlace[];
+/** Numbered when it is taken. */
+type DraftBatch = NewBatch & { sequence: number };
+
+interface LogDraft {
+  readonly before: IngressLog;
+  /** Why it takes nothing, whatever room there is. */
+  readonly problem: Refused | undefined;
+  last: number;
+  chars: number;
 }
 
-function appended(before: ClusterState, batches: readonly NewBatch[]): Appended | Refused {
-  let state = before;
-  const numbered: IngressBatch[] = [];
-  for (const batch of batches) {
-    const problem = problemOf(state, batch);
-    if (problem) return problem;
-    const sequence = logOf(state, batch.placementId).last + 1;
-    numbered.push({ ...batch, sequence });
-    state = withCounted(state, batch, sequence);
+/** The logs of a state while one command appends to them: each is put into the state once, not for each of its batches. */
+class LogDrafts {
+  readonly #state: ClusterState;
+  readonly #drafts = new Map<string, LogDraft>();
+  readonly #taken: DraftBatch[] = [];
+  #chars: number;
+
+  constructor(state: ClusterState) {
+    this.#state = state;
+    this.#chars = state.ingressChars;
   }
-  const places = numbered.map(({ placementId, sequence, eventCount }) => ({ placementId, sequence, eventCount }));
-  return { state, batches: numbered, places };
+
+  /** All of them, or none. */
+  append(batches: readonly DraftBatch[]): IngressPlace[] | Refused {
+    for (const [at, batch] of batches.entries()) {
+      const draft = this.#draftOf(batch.placementId);
+      const problem = draft.problem ?? this.#roomProblem(draft, batch);
+      if (problem) {
+        for (const taken of batches.slice(0, at)) this.#count(taken, -1);
+        return problem;
+      }
+      this.#count(batch, 1);
+      batch.sequence = draft.last;
+    }
+    this.#taken.push(...batches);
+    return batches.map(({ placementId, sequence, eventCount }) => ({ placementId, sequence, eventCount }));
+  }
+
+  /** A state with what was appended; but for that it is as it comes. Those of a command go in together: one by one, each would copy what stands beside it. */
+  into(state: ClusterState): ClusterState {
+    if (this.#taken.length === 0) return state;
+    const logs: [string, IngressLog][] = [];
+    for (const [id, { before, last, chars }] of this.#drafts) if (last > before.last) logs.push([id, { ...before, last, chars }]);
+    const entries = this.#taken.map((batch): [string, IngressBatch] => [ingressKey(batch.placementId, batch.sequence), batch]);
+    return {
+      ...state,
+      ingress: state.ingress.setAll(entries),
+      ingressLogs: state.ingressLogs.setAll(logs),
+      ingressChars: this.#chars,
+    };
+  }
+
+  #draftOf(placementId: string): LogDraft {
+    const known = this.#drafts.get(placementId);
+    if (known !== undefined) return known;
+    const before = this.#state.ingressLogs.get(placementId) ?? { placementId, first: 1, last: 0, chars: 0 };
+    const draft = { before, problem: problemOf(this.#state, placementId), last: before.last, chars: before.chars };
+    this.#drafts.set(placementId, draft);
+    return draft;
+  }
+
+  #count({ placementId, events }: DraftBatch, sign: 1 | -1): void {
+    const draft = this.#draftOf(placementId);
+    draft.last += sign;
+    draft.chars += sign * events.length;
+    this.#chars += sign * events.length;
+  }
+
+  #roomProblem({ before, last, chars }: LogDraft, { placementId, events }: DraftBatch): Refused | undefined {
+    const isOver = chars + events.length > bounds.ingressCharsMax || last - before.first + 1 >= bounds.ingressBatchesMax;
+    if (!isOver && this.#chars + events.length <= bounds.ingressTotalCharsMax) return undefined;
+    return refused(
+      'queue_full',
+      `events of ${chars} characters wait for a checkpoint of placement '${placementId}', and ${this.#chars} in all: nothing of this was taken`,
+      'send it again in a moment',
+    );
+  }
 }
 
-function problemOf(state: ClusterState, { placementId, events }: NewBatch): Refused | undefined {
+function problemOf(state: ClusterState, placementId: string): Refused | undefined {
   const placement = state.placements.get(placementId);
   if (placement === undefined) return refused('pipeline_not_found', `the cluster has no placement '${placementId}'`);
   if (placement.leavingVersion !== undefined)
@@ -122,33 +183,7 @@ function problemOf(state: ClusterState, { placementId, events }: NewBatch): Refu
   if (state.groups.get(placement.groupId)?.isDraining !== false) {
     return refused('transition_refused', `the group of placement '${placementId}' is being taken down`);
   }
-  const { first, last, chars } = logOf(state, placementId);
-  const isOver = chars + events.length > bounds.ingressCharsMax || last - first + 1 >= bounds.ingressBatchesMax;
-  if (!isOver && state.ingressChars + events.length <= bounds.ingressTotalCharsMax) return undefined;
-  return refused(
-    'queue_full',
-    `events of ${chars} characters wait for a checkpoint of placement '${placementId}', and ${state.ingressChars} in all: nothing of this was taken`,
-    'send it again in a moment',
-  );
-}
-
-function logOf({ ingressLogs }: ClusterState, placementId: string): IngressLog {
-  return ingressLogs.get(placementId) ?? { placementId, first: 1, last: 0, chars: 0 };
-}
-
-function withCounted(state: ClusterState, { placementId, events }: NewBatch, sequence: number): ClusterState {
-  const log = logOf(state, placementId);
-  return {
-    ...state,
-    ingressLogs: state.ingressLogs.set(placementId, { ...log, last: sequence, chars: log.chars + events.length }),
-    ingressChars: state.ingressChars + events.length,
-  };
-}
-
-/** Those of a command go in together: one by one, each would copy what stands beside it. */
-function withBatches(state: ClusterState, batches: readonly IngressBatch[]): ClusterState {
-  const entries = batches.map((batch) => [ingressKey(batch.placementId, batch.sequence), batch] as const);
-  return { ...state, ingress: state.ingress.setAll(entries) };
+  return undefined;
 }
 
 /** Without the batches of a placement up to one that a checkpoint has. */

@@ -14,10 +14,9 @@ const member = `${string}: ?(?:${string}|${number}|true|false|null)`;
 /** With the digits that an exact number has. */
 const time = `(?:${string}|[1-9][0-9]{0,14})`;
 /** An event as clients write it: its members in this order, values that are nothing but values, at most one blank where blanks may be. */
-const event = new RegExp(
-  `\\{"event_type": ?(?!"")${string}, ?"fields": ?\\{(?:${member}(?:, ?${member})*)?\\}(?:, ?"timestamp": ?${time})?(?:, ?"id": ?${string})?\\}(?:, ?(?=\\{)|(?=\\]))`,
-  'y',
-);
+const plain = `\\{"event_type": ?(?!"")${string}, ?"fields": ?\\{(?:${member}(?:, ?${member})*)?\\}(?:, ?"timestamp": ?${time})?(?:, ?"id": ?${string})?\\}`;
+const event = new RegExp(`${plain}(?:, ?(?=\\{)|(?=\\]))`, 'y');
+const alone = new RegExp(`^${plain}$`);
 const BEFORE = /^\{"events": ?\[/;
 const BEHIND = /^\]\}\s*$/;
 
@@ -26,6 +25,14 @@ export function behindPlainEvents(text: string, start: number): number {
   let end = start;
   for (event.lastIndex = end; event.test(text); ) end = event.lastIndex;
   return end;
+}
+
+/** A body that is one event, in the same way: its text, with nothing around it. */
+export function plainEventIn(bytes: Buffer): string | undefined {
+  const text = bytes.toString('latin1');
+  if (!alone.test(text)) return undefined;
+  if (isAscii(bytes)) return text;
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 /**

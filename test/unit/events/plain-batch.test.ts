@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { expect, it } from 'vitest';
-import { plainBatchIn } from '../../../shared/events/reading/plain-batch.ts';
+import { plainBatchIn, plainEventIn } from '../../../shared/events/reading/plain-batch.ts';
 import { eventBatchSchema } from '../../../shared/protocol/events.ts';
 
 const batches = Compile(eventBatchSchema);
@@ -97,4 +97,17 @@ it('takes a time that grows with the text and no faster', () => {
     expect(plainBatchIn(Buffer.from(body))).toBeUndefined();
     expect(process.cpuUsage(began).user / 1_000).toBeLessThan(500);
   }
+});
+
+it('finds the event of a body that is one, and nothing in a body that has more, or another shape', () => {
+  const event = '{"event_type": "A", "fields": {"a": 1, "b": "ä"}, "timestamp": 5}';
+  expect(plainEventIn(Buffer.from(event))).toBe(event);
+  fc.assert(
+    fc.property(plainEvent, (one) => {
+      expect(plainEventIn(Buffer.from(JSON.stringify(one)))).toBe(JSON.stringify(one));
+    }),
+  );
+  const others = [`${event},${event}`, `[${event}]`, event.replace('{', '{"pipeline": "p", '), event.replace('5', '-5'), event.slice(1)];
+  expect(others.map((other) => plainEventIn(Buffer.from(other)))).toEqual(others.map(() => undefined));
+  expect(plainEventIn(Buffer.from(event, 'latin1'))).toBeUndefined();
 });

@@ -318,10 +318,9 @@ export class HostedPipeline implements IntakeOwner {
     this.requireRoom(body.byteLength);
     const admission = this.#context.admit(this.tenantId, countEvents(body, format));
     const taken = receipt();
-    return this.#events.receive(
-      { body, format, mark: { ...markOf(taken), answer, isMoved: taken.isMoved }, time: taken.time },
-      () => admission,
-    );
+    const { id, position } = markOf(taken);
+    const { isMoved, time } = taken;
+    return this.#events.receive({ body, format, mark: { id, position, answer, isMoved }, time }, () => admission);
   }
 
   /** How far the batches of each source are in its state. */

@@ -228,7 +228,9 @@ export class Slot {
   /** `body` is null for a tick. */
   work(record: WorkRecord, body: Uint8Array | null): void | Promise<void> {
     const engine = this.#engine;
-    const outcome = new RecordOutcome({ ...record, streams: engine?.streams ?? new Map(), problemsMax: problemsMax(record) });
+    const { slot, sequence, length, outputsMax } = record;
+    const streams = engine?.streams ?? new Map();
+    const outcome = new RecordOutcome({ slot, sequence, length, outputsMax, streams, problemsMax: problemsMax(record) });
     if (engine === undefined) {
       outcome.fail('the pipeline is not loaded');
       this.#context.result(this.#slot, outcome.quietOrResult());
