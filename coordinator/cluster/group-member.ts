@@ -191,9 +191,9 @@ export class GroupMember {
     return this.#member.transferLeadership(to);
   }
 
-  /** Waits, not for long, until the state here shows what was answered elsewhere. */
-  async catchUp(index: number): Promise<void> {
-    await this.#replica.reached(index, LEADER_WAIT_MS);
+  /** Waits, not for long, until the state here shows what was answered elsewhere. False when it does not. */
+  catchUp(index: number): Promise<boolean> {
+    return this.#replica.reached(index, LEADER_WAIT_MS);
   }
 
   #noLeader(): CepError {

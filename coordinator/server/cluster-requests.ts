@@ -155,16 +155,20 @@ export class ClusterRequests {
 
   /**
    * The state here with everything that was acknowledged to anybody before the call, for what a change is judged by: a member that follows
-   * knows of it a moment later than the leader. @throws CepError `no_leader`
+   * knows of it a moment later than the leader. @throws CepError `no_leader`; `overloaded` when it does not come here in time
    */
   async caughtUp(call: ClusterCall): Promise<ClusterState> {
     const here = async (): Promise<number> => (await this.group.confirmed()).index;
-    const elsewhere = (status: RaftStatus): Promise<number | NoAnswer> => {
+    const elsewhere = async (status: RaftStatus): Promise<number | NoAnswer> => {
       if (this.isForwarded(call)) throw notLeader(status);
-      return this.#forwarding.readIndex(call.request, status);
+      return await this.#forwarding.readIndex(call.request, status);
     };
-    await this.group.catchUp(await this.group.byLeader(here, elsewhere, { isRead: true }));
-    return this.group.state;
+    const index = await this.group.byLeader(here, elsewhere, { isRead: true });
+    if (await this.group.catchUp(index)) return this.group.state;
+    throw new CepError('overloaded', 'this member does not know yet all that this is judged by; nothing of it was done', {
+      hint: 'send it again, or to another member',
+      retryAfterSeconds: 1,
+    });
   }
 
   /** Another member has handed the request on, and does what is left to do. */
