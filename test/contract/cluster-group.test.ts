@@ -161,9 +161,10 @@ describe('a group of coordinators', () => {
       await told(follower, 'POST', `${groups}?wait=false`, { name, pipelines: pipelines(`${source} .to(${connector})`) });
       await told(follower, 'DELETE', `${groups}/${name}`);
       await told(leader, 'DELETE', `${path}/${connector}`);
+      await told(follower, 'POST', `${groups}?wait=false`, { name, pipelines: pipelines(`${source} .to(${connector})`) });
       found.push(statuses);
     }
-    expect(found).toEqual(Array(10).fill([202, 202, 200, 202, 200, 201, 202, 200, 200]));
+    expect(found).toEqual(Array(10).fill([202, 202, 200, 202, 200, 201, 202, 200, 200, 400]));
     expect((await group.ask(follower, 'DELETE', `${groups}/seen-0`)).body.code).toBe('group_not_found');
     const unknown = await group.ask(follower, 'PUT', `${groups}/seen-0`, { body: { pipelines: pipelines(source) } });
     expect([unknown.status, unknown.body.code]).toEqual([404, 'group_not_found']);

@@ -13,7 +13,7 @@ import {
   tornDownSchema,
 } from '../../../shared/protocol/cluster.ts';
 import type { Controller } from '../../reconcile/controller.ts';
-import type { Connector, Group } from '../../state/cluster-state.ts';
+import type { Group } from '../../state/cluster-state.ts';
 import type { RequestId } from '../../state/commands.ts';
 import { connectorsOf, groupNamed, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
@@ -253,23 +253,9 @@ async function requireValid(
   requests: ClusterRequests,
   { content, call }: { readonly content: Content; readonly call: GroupCall },
 ): Promise<void> {
-  const { connectors } = requests.group.state;
-  const problem = await contentProblem(validate, { content, connectors: connectorsOf({ connectors }), signal: call.signal });
-  if (problem === undefined) return;
-  // A connector that was made at another member may not have come here yet.
-  const now = await requests.caughtUp(call);
-  if (now.connectors === connectors) throw problem;
-  const left = await contentProblem(validate, { content, connectors: connectorsOf(now), signal: call.signal });
-  if (left) throw left;
-}
-
-interface CheckedContent {
-  readonly content: Content;
-  readonly connectors: readonly Connector[];
-  readonly signal: AbortSignal;
-}
-
-async function contentProblem(validate: ValidateProgram, { content, connectors, signal }: CheckedContent): Promise<CepError | undefined> {
+  // One that was made or deleted at another member is judged by as well.
+  const connectors = connectorsOf(await requests.caughtUp(call));
+  const { signal } = call;
   const checked = await Promise.all(
     content.pipelines.map(async ({ name, source }) => {
       const { valid, statements, diagnostics } = await validateWith(validate, { source, connectors, signal });
@@ -278,11 +264,11 @@ async function contentProblem(validate: ValidateProgram, { content, connectors, 
   );
   const wrong = checked.filter(({ isRight }) => !isRight);
   const [first] = wrong;
-  if (first === undefined) return undefined;
+  if (first === undefined) return;
   const found = first.diagnostics.find(({ severity }) => severity === 'error')?.message;
   const problem = found ?? (first.isEmpty ? 'it is empty' : 'it cannot work');
   const isImporting = wrong.some(({ diagnostics }) => diagnostics.some(({ code }) => code === UNREADABLE_IMPORT));
-  return new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
+  throw new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
     details: { pipelines: wrong.map(({ name, diagnostics }) => ({ name, diagnostics })) },
     ...(isImporting ? { hint: 'a group takes the text of each program and no files: put what it imports into it' } : {}),
   });
