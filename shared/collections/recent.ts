@@ -1,6 +1,8 @@
 interface Entry<K, V> {
   readonly key: K;
   readonly value: V;
+  /** The number of its call. */
+  readonly at: number;
   size: number;
 }
 
@@ -12,7 +14,7 @@ export class Recent<K, V> {
   readonly #kept: number;
   readonly #sizeMax: number;
   readonly #byKey = new Map<K, Entry<K, V>>();
-  /** Of the last calls, each at its number modulo `kept`. */
+  /** Of the last calls, each at its number modulo `kept`, without what is kept no more. */
   readonly #entries: (Entry<K, V> | undefined)[] = [];
   #first = 0;
   #next = 0;
@@ -34,9 +36,9 @@ export class Recent<K, V> {
   set(key: K, value: V, size = 0): void {
     this.delete(key);
     if (this.#next - this.#first >= this.#kept) this.#forgetOldest();
-    const entry = { key, value, size };
+    const entry = { key, value, at: this.#next++, size };
     this.#byKey.set(key, entry);
-    this.#entries[this.#next++ % this.#kept] = entry;
+    this.#entries[entry.at % this.#kept] = entry;
     this.#grow(size);
   }
 
@@ -64,15 +66,14 @@ export class Recent<K, V> {
   }
 
   #forgetOldest(): void {
-    const at = this.#first++ % this.#kept;
-    const entry = this.#entries[at];
-    this.#entries[at] = undefined;
+    const entry = this.#entries[this.#first++ % this.#kept];
     // Its key may have been set again, or deleted.
-    if (entry !== undefined && this.#byKey.get(entry.key) === entry) this.#forget(entry);
+    if (entry !== undefined) this.#forget(entry);
   }
 
-  #forget({ key, size }: Entry<K, V>): void {
+  #forget({ key, at, size }: Entry<K, V>): void {
     this.#byKey.delete(key);
+    this.#entries[at % this.#kept] = undefined;
     this.#size -= size;
   }
 }

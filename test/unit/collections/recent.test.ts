@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Recent } from '../../../shared/collections/recent.ts';
@@ -68,5 +70,23 @@ describe('what was set last', () => {
     expect([...recent.keys()]).toEqual(['b', 'c', 'd']);
     recent.set('e', 5, 99);
     expect([...recent.keys()]).toEqual(['e']);
+  });
+
+  it('holds nothing more of what was deleted, set again or too large', async () => {
+    const recent = new Recent<number, object>(8, 10);
+    const held: WeakRef<object>[] = [];
+    const set = (key: number): void => {
+      const value = {};
+      held.push(new WeakRef(value));
+      recent.set(key, value, 5);
+    };
+    for (const key of [0, 1, 1, 2, 3]) set(key);
+    recent.delete(3);
+    // What a WeakRef was asked for, or made of, stays until the turn of the loop is over.
+    await new Promise((resolve) => setImmediate(resolve));
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    expect(held.map((one) => one.deref() !== undefined)).toEqual([false, false, false, true, false]);
+    expect([...recent.keys()]).toEqual([2]);
   });
 });
