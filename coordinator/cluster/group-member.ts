@@ -10,7 +10,7 @@ import type { Replica, ReplicaListener } from './replica.ts';
 
 /** How long a request waits for a leader. */
 const LEADER_WAIT_MS = 2_000;
-/** For how long attempts are made whose time begins anew, where one leader follows the other. */
+/** For how long attempts are begun after which the wait begins anew, where one leader follows the other: short ones, and all that only read. */
 const CUT_OFF_MS_MAX = 15_000;
 /** How often it is looked whether there is one, when nobody says so. */
 const LOOK_MS = 50;
@@ -129,10 +129,11 @@ export class GroupMember {
     let mayHaveHappened = false;
     for (let tried = first; ; tried = attempt()) {
       const { status, beganMs, outcome } = tried;
+      const isEarly = beganMs - first.beganMs < CUT_OFF_MS_MAX;
       let isCutOff = false;
       try {
         const answer = await outcome;
-        isCutOff = answer === 'unknown' && beganMs - first.beganMs < CUT_OFF_MS_MAX;
+        isCutOff = answer === 'unknown' && isEarly;
         if (answer === 'undone' || answer === 'unknown') mayHaveHappened ||= answer === 'unknown' && !isRead;
         else if (!mayHaveHappened) return answer;
         else if (refusedWith(answer) === 'session_expired') throw unknownOutcome();
@@ -148,7 +149,7 @@ export class GroupMember {
       }
       // The first request of a session that is forgotten would be done again.
       if (mayHaveHappened && this.timeMs - beganAtMs >= bounds.sessionMsMax) throw unknownOutcome();
-      const isLong = performance.now() - beganMs > LEADER_WAIT_MS;
+      const isLong = performance.now() - beganMs > LEADER_WAIT_MS && (isEarly || !isRead);
       if ((isLong || isCutOff) && !isLedAlike(status, this.#member.status())) endMs = performance.now() + LEADER_WAIT_MS;
       const leftMs = endMs - performance.now();
       if (leftMs <= 0) throw mayHaveHappened ? unknownOutcome() : this.#noLeader();

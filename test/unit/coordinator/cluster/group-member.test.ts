@@ -158,6 +158,36 @@ describe('what is asked of a leader elsewhere', () => {
   });
 });
 
+it('a read is not asked for ever where each leader is silent until the next one leads', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const replica = new Replica();
+    const member = new MemoryMember({ nodeId: 1, url: 'http://a', state: replica });
+    let term = 1;
+    const status = () => ({ ...MemoryMember.prototype.status.call(member), role: 'follower', leader: 2, term }) as const;
+    const group = new GroupMember({ member: Object.assign(member, { status }), replica, clock: () => 5 });
+    const elsewhere = (): Promise<'unknown'> =>
+      new Promise((resolve) => {
+        const next = (): void => {
+          term++;
+          resolve('unknown');
+        };
+        setTimeout(next, 3_000);
+      });
+    let problem: unknown;
+    const asked = group.byLeader(() => Promise.reject(new Error('it does not lead')), elsewhere, { isRead: true });
+    asked.catch((error: unknown) => {
+      problem = error;
+    });
+    await vi.advanceTimersByTimeAsync(14_000);
+    expect([problem, term]).toEqual([undefined, 5]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(problem).toMatchObject({ code: 'no_leader' });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 describe('the state of a member', () => {
   it('is reached when its commands are applied, and not waited for for ever', async () => {
     const replica = new Replica();
