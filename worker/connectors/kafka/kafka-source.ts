@@ -290,10 +290,10 @@ export class KafkaSource implements Source {
       };
       const awaited = this.#awaited;
       const placeOf = (index: number): string => piece[index]?.offset ?? '';
-      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), placeOf, awaited, onSafe });
+      const onTaken = (): void => taken.set(partition, behind);
+      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), placeOf, awaited, onSafe }, onTaken);
       if (!(await this.#whileBeating(heartbeat, this.#underWay))) return;
       if (this.#awaited === awaited) this.#awaited = undefined;
-      taken.set(partition, behind);
       resolveOffset(last);
       await heartbeat();
     }
@@ -301,10 +301,13 @@ export class KafkaSource implements Source {
     resolveOffset(batch.lastOffset());
   }
 
-  async #handOver(reading: SourceReading, batch: SourceBatch): Promise<boolean> {
+  /** Who waits for what is under way goes on from behind it: `onTaken` is called before. */
+  async #handOver(reading: SourceReading, batch: SourceBatch, onTaken?: () => void): Promise<boolean> {
     const isTaken = await reading.take(batch);
-    if (isTaken) this.#position = batch.position;
-    return isTaken;
+    if (!isTaken) return false;
+    this.#position = batch.position;
+    onTaken?.();
+    return true;
   }
 
   get #heartbeatMs(): number {
