@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Answer,
   CepError,
   compile,
   fieldsToObject,
@@ -282,6 +283,26 @@ describe('a compiled program', () => {
     expect(() => engine.push({ type: 'A', fields: { v: 1 } })).toThrow('no route');
     expect(engine.counters().questionsOpen).toBe(0);
     expect(messages).toEqual([expect.stringContaining('no route')]);
+  });
+
+  it('takes the answer of a look-up while it is asked, but not those of others', () => {
+    const text = 'connector C = http (url: "http://example.com")\nstream S = A.enrich(C, key: v, fields: [w]).emit(v: v, w: w)';
+    const told: unknown[] = [];
+    const ok = (w: number): Answer['result'] => ({ status: 'ok', value: new Map([['w', w]]) });
+    const engine = compile(text).start({
+      lookup: ({ id }) => {
+        if (id > 0) expect(() => engine.answer({ id: id - 1, result: ok(0), latencyMs: null })).toThrow('at work');
+        for (const w of [7, 8]) told.push(engine.answer({ id, result: ok(w), latencyMs: null }));
+        return undefined;
+      },
+    });
+    for (const v of [1, 2]) engine.push({ type: 'A', fields: { v } });
+    expect(told).toEqual([true, false, true, false]);
+    expect(engine.take().map(({ fields }) => fields)).toEqual([
+      { v: 1, w: 7 },
+      { v: 2, w: 7 },
+    ]);
+    expect(engine.counters().questionsOpen).toBe(0);
   });
 
   it('imports what the caller gives it', () => {

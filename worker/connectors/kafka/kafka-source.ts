@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin, Cluster, Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { ReplicaReading, Source, SourceBatch, SourceMessage, SourceReading } from '../connector.ts';
+import type { Admin, Cluster, Consumer, ConsumerEndBatchProcessEvent, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { ReplicaReading, Source, SourceBatch, SourceMessage, SourcePosition, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
 import { type KafkaAddress, KafkaClient, kafkaReason, refusalOf } from './kafka-client.ts';
 import { sayLostPlaces } from './lost-places.ts';
@@ -198,6 +198,7 @@ export class KafkaSource implements Source {
         if (!rebalances.has(refusalOf(error))) fail(error);
       });
     });
+    consumer.on(consumer.events.END_BATCH_PROCESS, (event) => this.#passOver(session, event, reading));
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: this.#options.start === 'earliest' });
     const eachBatch = (payload: EachBatchPayload): Promise<void> => this.#take(session, payload, reading);
@@ -270,10 +271,9 @@ export class KafkaSource implements Source {
   async #take(session: Session, payload: EachBatchPayload, reading: SourceReading): Promise<void> {
     const { places } = session;
     if (places === undefined) return;
-    const { taken, safe } = places;
+    const { taken } = places;
     const { batch, heartbeat, resolveOffset, isStale } = payload;
     const { topic, partition } = batch;
-    const assignment = this.#assignment;
     const next = taken.next(partition) ?? 0n;
     const fresh = batch.messages.filter((message) => BigInt(message.offset) >= next && unpackingProblem(message) !== null);
     for (const piece of piecesOf(fresh, this.#options.messagesMax?.())) {
@@ -283,17 +283,13 @@ export class KafkaSource implements Source {
       const behind = BigInt(last) + 1n;
       const position = taken.with(partition, behind);
       const messages = piece.map((message) => messageOf(message, topic));
-      const onSafe = (): void => {
-        this.#safePosition = position;
-        safe.set(partition, behind);
-        if (assignment === this.#assignment && !this.#connection.isClosed) session.commits.add(partition, behind);
-      };
+      const onSafe = this.#onSafe(session, partition, behind, position);
       const awaited = this.#awaited;
       const placeOf = (index: number): string => piece[index]?.offset ?? '';
-      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), placeOf, awaited, onSafe });
+      const onTaken = (): void => taken.set(partition, behind);
+      this.#underWay = this.#handOver(reading, { messages, position, partition: String(partition), placeOf, awaited, onSafe }, onTaken);
       if (!(await this.#whileBeating(heartbeat, this.#underWay))) return;
       if (this.#awaited === awaited) this.#awaited = undefined;
-      taken.set(partition, behind);
       resolveOffset(last);
       await heartbeat();
     }
@@ -301,10 +297,37 @@ export class KafkaSource implements Source {
     resolveOffset(batch.lastOffset());
   }
 
-  async #handOver(reading: SourceReading, batch: SourceBatch): Promise<boolean> {
+  /** What holds no messages, as transactions that were given up, is not handed over by the library. It is behind the place all the same. */
+  #passOver(session: Session, { payload }: ConsumerEndBatchProcessEvent, reading: SourceReading): void {
+    const { places } = session;
+    const { partition, batchSize, firstOffset, lastOffset } = payload;
+    const next = places?.taken.next(partition);
+    const isAtPlace = next !== undefined && firstOffset !== null && BigInt(firstOffset) <= next && BigInt(lastOffset) >= next;
+    if (batchSize > 0 || places === undefined || !isAtPlace || this.#connection.isClosed) return;
+    const behind = BigInt(lastOffset) + 1n;
+    const position = places.taken.with(partition, behind);
+    places.taken.set(partition, behind);
+    this.#underWay = this.#handOver(reading, { messages: [], position, onSafe: this.#onSafe(session, partition, behind, position) });
+    this.#underWay.catch(session.fail);
+  }
+
+  /** The group is told, unless the partition is somebody else's by then. */
+  #onSafe({ places, commits }: Session, partition: number, behind: bigint, position: SourcePosition): () => void {
+    const assignment = this.#assignment;
+    return () => {
+      this.#safePosition = position;
+      places?.safe.set(partition, behind);
+      if (assignment === this.#assignment && !this.#connection.isClosed) commits.add(partition, behind);
+    };
+  }
+
+  /** Who waits for what is under way goes on from behind it: `onTaken` is called before. */
+  async #handOver(reading: SourceReading, batch: SourceBatch, onTaken?: () => void): Promise<boolean> {
     const isTaken = await reading.take(batch);
-    if (isTaken) this.#position = batch.position;
-    return isTaken;
+    if (!isTaken) return false;
+    this.#position = batch.position;
+    onTaken?.();
+    return true;
   }
 
   get #heartbeatMs(): number {

@@ -6,6 +6,7 @@ import { ANSWER_MS_MAX, type NatsAddress, NatsClient, natsCode, natsReason } fro
 import { StreamIntake } from './stream-intake.ts';
 import { StreamPull } from './stream-pull.ts';
 import { TakenSequences } from './taken-sequences.ts';
+import { isWhole } from './whole-stream.ts';
 
 /** After this time a server gives a message again that it has not heard of, ms; of consumers that are made here. */
 const ACK_WAIT_MS = 5_000;
@@ -40,6 +41,8 @@ export interface NatsStreamOptions {
 interface StreamPosition {
   readonly created: string;
   readonly taken: TakenSequences['ranges'];
+  /** Where the program looks for it; those of earlier versions do not have it. */
+  readonly at?: string;
 }
 
 interface Session {
@@ -109,10 +112,11 @@ export class NatsStreamSource implements Source {
   }
 
   /** Where it begins that was never read. That it does is kept, so that what comes before the first message is taken is not passed over. */
-  async #begin({ created, state }: StreamInfo, reading: SourceReading): Promise<boolean> {
+  async #begin(stream: StreamInfo, reading: SourceReading): Promise<boolean> {
+    const { state } = stream;
     const { start, durable } = this.#options;
-    if (this.#position !== null || start === 'earliest' || durable !== undefined) return true;
-    const position: StreamPosition = { created, taken: state.last_seq === 0 ? [] : [[1, state.last_seq]] };
+    if (!this.#isNew(stream) || start === 'earliest' || durable !== undefined) return true;
+    const position = this.#positionIn(stream, state.last_seq === 0 ? [] : [[1, state.last_seq]]);
     if (!(await reading.take({ messages: [], position: { ...position } }))) return false;
     this.#position = position;
     return true;
@@ -122,20 +126,34 @@ export class NatsStreamSource implements Source {
    * What the stream has deleted before it was read is a dead letter. Of a part of the subjects it is not known whether that was in it. False
    * when it is closed.
    */
-  async #tellGone({ created, config, state }: StreamInfo, consumer: ConsumerInfo, reading: SourceReading): Promise<boolean> {
-    const { subject, durable } = this.#options;
-    const isWhole = subject === null || (config.subjects?.length === 1 && config.subjects[0] === subject);
+  async #tellGone(stream: StreamInfo, consumer: ConsumerInfo, reading: SourceReading): Promise<boolean> {
+    const { created, config, state } = stream;
+    const { durable } = this.#options;
     const known = this.#takenOf(created);
     const before = durable === undefined ? known?.at(-1)?.[1] : consumer.delivered.stream_seq;
     const taken = new TakenSequences(known ?? []);
     const [from, to] = [(before ?? state.first_seq) + 1, state.first_seq - 1];
-    if (!isWhole || from > to || taken.has(to)) return true;
+    if (from > to || taken.has(to) || !isWhole(stream, consumer)) return true;
     const what = `messages ${from} to ${to} of the stream '${config.name}' were deleted before they were read`;
     const message = { bytes: new Uint8Array(), problem: `${what}: let the stream keep more, or read it sooner` };
-    const position: StreamPosition = { created, taken: taken.withRange([from, to]).ranges };
+    const position = this.#positionIn(stream, taken.withRange([from, to]).ranges);
     if (!(await reading.take({ messages: [message], position: { ...position }, placeOf: () => `gone ${from}` }))) return false;
     this.#position = position;
     return true;
+  }
+
+  /** Nothing was ever taken here, unless of this stream, or of one that was in its place before it was made anew. */
+  #isNew({ created }: StreamInfo): boolean {
+    return this.#position === null || (this.#position.created !== created && this.#position.at !== this.#at);
+  }
+
+  get #at(): string {
+    const { address, stream = '' } = this.#options;
+    return [stream, ...address.servers.map(({ host, port }) => `${host}:${port}`).sort()].join(' ');
+  }
+
+  #positionIn({ created }: StreamInfo, taken: StreamPosition['taken']): StreamPosition {
+    return { created, taken, at: this.#at };
   }
 
   /** Undefined where nothing was taken of the stream. */
@@ -155,9 +173,10 @@ export class NatsStreamSource implements Source {
     } catch (cause) {
       if (natsCode(cause) !== '404') throw cause;
     }
-    const first = this.#options.isShared ? undefined : this.#takenOf(stream.created)?.[0]?.[1];
+    // A stream that keeps what is not acknowledged is given whole: it takes no other consumer.
+    const isToBeWhole = this.#options.isShared || isWorkQueue(stream);
     return manager.consumers.add(name, {
-      ...this.#beginning(first),
+      ...this.#beginning(stream, isToBeWhole ? undefined : this.#takenOf(stream.created)?.[0]?.[1]),
       durable_name: durable,
       ack_policy: 'explicit' as ConsumerConfig['ack_policy'],
       ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
@@ -165,12 +184,12 @@ export class NatsStreamSource implements Source {
     });
   }
 
-  #placeOnly({ config, created }: StreamInfo): Partial<ConsumerConfig> {
-    if ((config.retention as string) === 'workqueue') {
-      throw new Error(`the stream '${config.name}' keeps messages until they are acknowledged: name a consumer with durable`);
+  #placeOnly(stream: StreamInfo): Partial<ConsumerConfig> {
+    if (isWorkQueue(stream)) {
+      throw new Error(`the stream '${stream.config.name}' keeps messages until they are acknowledged: name a consumer with durable`);
     }
     return {
-      ...this.#beginning(this.#takenOf(created)?.at(-1)?.[1]),
+      ...this.#beginning(stream, this.#takenOf(stream.created)?.at(-1)?.[1]),
       ack_policy: 'none' as ConsumerConfig['ack_policy'],
       inactive_threshold: FORGOTTEN_MS * NANOS_PER_MS,
       mem_storage: true,
@@ -179,9 +198,9 @@ export class NatsStreamSource implements Source {
   }
 
   /** @param behind What is known to be taken; where nothing is, a stream that was made anew since it was read is read as a whole. */
-  #beginning(behind: number | undefined): Partial<ConsumerConfig> {
+  #beginning(stream: StreamInfo, behind: number | undefined): Partial<ConsumerConfig> {
     const { start, subject, isShared } = this.#options;
-    const isNew = this.#position === null || isShared;
+    const isNew = isShared || this.#isNew(stream);
     const policy = behind !== undefined ? 'by_start_sequence' : start === 'latest' && isNew ? 'new' : 'all';
     return {
       deliver_policy: policy as ConsumerConfig['deliver_policy'],
@@ -219,14 +238,13 @@ export class NatsStreamSource implements Source {
     consumer: string,
     { reading, connected }: { readonly reading: SourceReading; readonly connected: () => void },
   ): Promise<void> {
-    const { created } = stream;
     const intake = new StreamIntake({
       client,
       reading,
       isAcknowledging: this.#options.durable !== undefined,
       ackWaitMs: ACK_WAIT_MS,
-      known: this.#takenOf(created) ?? [],
-      positionBehind: (taken) => ({ created, taken }),
+      known: this.#takenOf(stream.created) ?? [],
+      positionBehind: (taken) => ({ ...this.#positionIn(stream, taken) }),
       taken: (position) => {
         this.#position = position as unknown as StreamPosition;
       },
@@ -245,6 +263,10 @@ export class NatsStreamSource implements Source {
       await intake.close();
     }
   }
+}
+
+function isWorkQueue({ config }: StreamInfo): boolean {
+  return (config.retention as string) === 'workqueue';
 }
 
 /** @throws Error when the consumer is not one that this source can read as */

@@ -41,6 +41,8 @@ interface StreamPosition {
   readonly passed?: number;
   /** In a group: what was taken and perhaps not acknowledged; those of earlier versions do not have it. */
   readonly taken?: readonly IdRange[];
+  /** In a group: how many entries the server misses among those that were read, as it does of trimmed ones for good, and that are told of. */
+  readonly told?: number;
 }
 
 type Pair = readonly [name: Buffer, value: Buffer];
@@ -56,6 +58,7 @@ export class RedisStreamSource implements Source {
   #last = BEGINNING;
   #taken = new TakenIds([]);
   #passed: number | undefined;
+  #told: number | undefined;
   /** Asked for at a time: servers know of no bytes there, and one answer is held as a whole. */
   #count = 1;
 
@@ -66,7 +69,7 @@ export class RedisStreamSource implements Source {
   start(reading: SourceReading): void {
     const position = reading.position as StreamPosition | null;
     this.#last = position?.id ?? BEGINNING;
-    this.#passed = position?.passed;
+    [this.#passed, this.#told] = [position?.passed, position?.told];
     if (position !== null) this.#taken = new TakenIds(position.taken ?? [[BEGINNING, position.id]]);
     void this.#connection.keep(reading, (connected) => this.#read(reading, connected));
   }
@@ -128,9 +131,13 @@ export class RedisStreamSource implements Source {
     const read = await readBy(client, stream, group);
     const counts = await countsOf(client, stream);
     const passed = read && counts && passedBy(counts, read.id);
-    if (read === undefined || passed === undefined || passed <= read.entries) return true;
-    const position: StreamPosition = { id: this.#last, taken: this.#taken.ranges };
-    const messages = [this.#noteOf(passed - read.entries, read.id)];
+    if (read === undefined || passed === undefined) return true;
+    const missing = Math.max(0, passed - read.entries);
+    const gone = missing - (this.#told ?? missing);
+    this.#told = missing;
+    if (gone <= 0) return true;
+    const position: StreamPosition = { id: this.#last, taken: this.#taken.ranges, told: missing };
+    const messages = [this.#noteOf(gone, read.id)];
     return reading.take({ messages, position: { ...position }, placeOf: () => `gone ${read.id}`, isTold: true });
   }
 
@@ -146,9 +153,12 @@ export class RedisStreamSource implements Source {
     { reading, connected }: { readonly reading: SourceReading; readonly connected: () => void },
   ): Promise<void> {
     const { stream, consumer, idleMs = IDLE_MS } = this.#options;
-    await client.xgroup('CREATE', stream, group, BEGINNING, 'MKSTREAM').catch((error: Error) => {
-      if (!error.message.startsWith('BUSYGROUP')) throw error;
-    });
+    try {
+      await client.xgroup('CREATE', stream, group, BEGINNING, 'MKSTREAM');
+      this.#told = 0;
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('BUSYGROUP')) throw error;
+    }
     connected();
     if (!(await this.#compareGroup(client, group, reading))) return;
     const member = new GroupMember({
@@ -168,7 +178,11 @@ export class RedisStreamSource implements Source {
     this.#count = nextCount(this.#count, entries, taken === undefined ? this.#options.messagesMax?.() : undefined);
     const newest = entries.reduce((id, [other]) => (isAfter(other, id) ? other : id), this.#last);
     const passed = this.#passed === undefined || taken !== undefined ? undefined : this.#passed + entries.length;
-    const position: StreamPosition = { id: newest, ...(taken && { taken }), ...(passed !== undefined && { passed }) };
+    const told = taken === undefined ? undefined : this.#told;
+    const position: StreamPosition = {
+      ...{ id: newest, ...(taken && { taken }) },
+      ...{ ...(passed !== undefined && { passed }), ...(told !== undefined && { told }) },
+    };
     const messages = entries.map((entry) => this.#message(entry));
     if (!(await reading.take({ messages, position: { ...position }, isTold: taken !== undefined }))) return false;
     [this.#last, this.#passed] = [newest, passed];

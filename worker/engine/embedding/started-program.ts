@@ -153,9 +153,9 @@ export class StartedProgram {
       });
   }
 
-  /** The answer to a question of `lookup` or `score`; false when nobody waits for it. @throws CepError from a callback */
+  /** The answer to a question of `lookup` or `score`; false when nobody waits for it. @throws CepError from a callback, but not from that which is asked it */
   answer(answer: Answer): boolean {
-    return this.#work.run(() => this.#engine.answer(answer));
+    return this.#work.answer(answer, () => this.#engine.answer(answer));
   }
 
   /** Everything the program remembers, JSON-safe; for `restore`. Behind `end` nothing may be pushed there either. @throws CepError from a callback */

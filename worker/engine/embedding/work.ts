@@ -1,5 +1,14 @@
 import { CepError } from '../../../shared/errors/error.ts';
-import type { Answered } from '../engine.ts';
+import type { Answer, Answered } from '../engine.ts';
+
+interface Failed {
+  readonly error: unknown;
+}
+
+interface Asking {
+  readonly id: number;
+  answered?: Answered;
+}
 
 /**
  * What an engine does for one call, with the callbacks that it runs meanwhile. None of them can break in: each call is done to its end,
@@ -8,7 +17,9 @@ import type { Answered } from '../engine.ts';
 export class Work {
   #isAtWork = false;
   /** What the first callback that failed has thrown. */
-  #thrown: { readonly error: unknown } | null = null;
+  #thrown: Failed | null = null;
+  /** The question that is being asked, with its answer when that has come meanwhile. */
+  #asking: Asking | null = null;
 
   /** @throws CepError from a callback, and what a callback has thrown */
   run<T>(work: () => T): T {
@@ -18,13 +29,13 @@ export class Work {
       });
     this.#isAtWork = true;
     let result: T;
+    let thrown: Failed | null = null;
     try {
       result = work();
     } finally {
-      this.#isAtWork = false;
+      thrown = this.#thrown;
+      [this.#isAtWork, this.#thrown] = [false, null];
     }
-    const thrown = this.#thrown;
-    this.#thrown = null;
     if (thrown !== null) throw thrown.error;
     return result;
   }
@@ -39,14 +50,28 @@ export class Work {
     };
   }
 
+  /** An answer that comes while its question is asked is as good as one that the callback returns. */
+  answer({ id, ...answered }: Answer, work: () => boolean): boolean {
+    const asking = this.#asking;
+    if (asking?.id !== id) return this.run(work);
+    if (asking.answered !== undefined) return false;
+    asking.answered = answered;
+    return true;
+  }
+
   /** A question that cannot be asked has failed. */
-  asking<Q>(callback: (question: Q) => Answered | undefined): (question: Q) => Answered | undefined {
+  asking<Q extends { readonly id: number }>(callback: (question: Q) => Answered | undefined): (question: Q) => Answered | undefined {
     return (question) => {
+      const asking: Asking = { id: question.id };
+      this.#asking = asking;
       try {
-        return callback(question);
+        const returned = callback(question);
+        return asking.answered ?? returned;
       } catch (error) {
         this.#thrown ??= { error };
         return { result: { status: 'error', message: error instanceof Error ? error.message : String(error) }, latencyMs: null };
+      } finally {
+        this.#asking = null;
       }
     };
   }

@@ -15,7 +15,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka, where a topic', () => {
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
     broker = await startKafka();
-    await makeTopics(broker.port, ['remade', 'replaced', 'trimmed', 'skipped', 'grown'], 1);
+    await makeTopics(broker.port, ['remade', 'replaced', 'trimmed', 'skipped', 'grown', 'given-up'], 1);
     admin = clientOf(broker.port, 10).admin();
     await admin.connect();
   });
@@ -105,6 +105,34 @@ stream Each = Reading.from(Broker, topic: "${topic}")
       `messages of partition 0 from offset 10 on were deleted before they were read, and reading goes on at ${rest[0]}`,
     );
     expect(run.letters()).toEqual([expect.objectContaining({ connector: 'Broker', code: 'unreadable_message', error })]);
+  });
+
+  it('has deleted transactions that were given up, says nothing of them', async () => {
+    const topic = 'given-up';
+    const run = begin(topic);
+    const producer = clientOf(broker.port, 8).producer({ transactionalId: topic, idempotent: true, maxInFlightRequests: 1 });
+    await producer.connect();
+    const write = async (n: number, end: 'commit' | 'abort'): Promise<void> => {
+      const transaction = await producer.transaction();
+      await transaction.send({ topic, messages: [{ value: `{"event_type":"Reading","n":${n}}` }] });
+      await transaction[end]();
+    };
+    await run.startReading();
+    await write(0, 'commit');
+    await run.untilDelivered('out.jsonl', 1);
+    await write(1, 'abort');
+    // Two messages, and behind each what became of its transaction.
+    const told = async () => (await admin.fetchOffsets({ groupId: topic, topics: [topic] }))[0]?.partitions[0]?.offset;
+    await vi.waitFor(async () => expect(await told()).toBe('4'), { timeout: 30_000, interval: 100 });
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '-1' }] });
+    await run.startReading();
+    await write(2, 'commit');
+    await producer.disconnect();
+    await run.untilDelivered('out.jsonl', 2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual([0, 2]);
+    expect(run.letters()).toEqual([]);
   });
 
   it('is given partitions while nobody reads, and what is written to them is read from its beginning', async () => {

@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamAPI } from 'nats';
+import type { RetentionPolicy, StreamAPI } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type Delivered } from '../audit.ts';
 import { auditedRun } from './audited-run.ts';
@@ -18,7 +18,7 @@ describe.skipIf(!(await hasBroker('nats')))('nats', () => {
   let link: Link;
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
-    broker = await startNats(['readings', 'shared', 'alerts', 'poison', 'late', 'short', 'brief', 'kept']);
+    broker = await startNats(['readings', 'shared', 'alerts', 'poison', 'late', 'short', 'brief', 'kept', 'former']);
     link = await Link.to(broker.port);
   });
   afterAll(async () => {
@@ -138,6 +138,43 @@ stream Each = Reading.from(Bus, ${use})
     await client.close();
     await publishTo('kept.a', [3]);
     await run.startReading();
+    await run.untilDelivered('out.jsonl', 3);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual([1, 2, 3]);
+  });
+
+  it('goes on where it was when its durable consumer of a work queue was deleted', async () => {
+    await withStreams((streams) => streams.add({ name: 'work', subjects: ['work.>'], retention: 'workqueue' as RetentionPolicy }));
+    const run = begin(reading(servers(), 'subject: "work.>", durable: "cep"'));
+    await publishTo('work.a', [0, 1]);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    const client = await clientOf(broker.port);
+    await (await client.jetstreamManager()).consumers.delete('work', 'cep');
+    await client.close();
+    await publishTo('work.a', [2]);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 3);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual([0, 1, 2]);
+  });
+
+  it('begins at the end, where it is told to, of another stream than the one that it read before', async () => {
+    const from = (stream: string) => reading(`${servers()}, stream: "${stream}", start: "latest"`, 'topic: "former.>"');
+    const run = begin(from('former'));
+    await publishTo('former.a', [0]);
+    await run.startReading();
+    await publishTo('former.a', [1, 2]);
+    await run.untilDelivered('out.jsonl', 2);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await withStreams(async (streams) => {
+      await streams.add({ name: 'copy', mirror: { name: 'former' } });
+      await vi.waitFor(async () => expect((await streams.info('copy')).state.last_seq).toBe(3), { timeout: 30_000, interval: 50 });
+    });
+    writeFileSync(run.path('rules.vpl'), from('copy')(run.folder));
+    await run.startReading();
+    await publishTo('former.a', [3]);
     await run.untilDelivered('out.jsonl', 3);
     expect((await run.end('SIGINT'))?.code).toBe(0);
     expect(numbersOf(run)).toEqual([1, 2, 3]);

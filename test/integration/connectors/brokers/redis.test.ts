@@ -89,8 +89,16 @@ stream Each = Reading.from(Store, topic: "${topic}")
       expect((await run.end('SIGINT'))?.code).toBe(0);
       await add([count + 4]);
     }
+    // The second time there is nothing that was not read when it begins.
+    for (const more of [10, 11]) {
+      await run.startReading();
+      await vi.waitFor(async () => expect(await client.client('LIST')).toMatch(/cmd=xread/), { timeout: 30_000, interval: 20 });
+      await add([more]);
+      await run.untilDelivered('out.jsonl', more - 3);
+      expect((await run.end('SIGINT'))?.code).toBe(0);
+    }
     client.disconnect();
-    expect(run.delivered('out.jsonl').map(({ data }) => data['n'])).toEqual([2, 3, 6, 7, 8]);
+    expect(run.delivered('out.jsonl').map(({ data }) => data['n'])).toEqual([2, 3, 6, 7, 8, 9, 10, 11]);
     const error = expect.stringContaining(`2 entries of the stream '${stream}' were deleted or trimmed before they were read`);
     expect(run.letters()).toEqual([expect.objectContaining({ connector: 'Store', code: 'unreadable_message', error })]);
   });
