@@ -375,6 +375,14 @@ describe('functions of the program', () => {
         ] as const,
     ),
     [
+      'two functions that differ in their result alone are two to aggregates',
+      'fn g(x): x\nfn f(x) -> float: x\nstream V = T.window(1).aggregate(k: last(g(x)), n: last(f(x)))\nstream S = V.window(2).aggregate(v: sum(n)).emit(v: v)',
+      'T { x: 4 }\nT { x: "a" }\nT { x: 4 }',
+      'failure {"stream":"V"}',
+      'S {"v":8}',
+      '{"counters":"V","failures":1}',
+    ],
+    [
       'recursion deeper than 256 is a failure',
       'fn depth(n): if n == 0 then 0 else 1 + depth(n - 1)\nstream S = T.emit(v: depth(n))\nstream R = T.emit(n: n)',
       'T { n: 300 }\nT { n: 1 }',
