@@ -9,11 +9,11 @@ export class ReloadCommand extends ProgramCommand {
   static override paths = [['reload']];
   static override usage = Command.Usage({
     category: 'Client',
-    description: 'Replace the program of a running pipeline',
+    description: 'Replace the program of a pipeline that runs or has failed',
     details:
       'Operators that mean the same keep their state. The plan names the streams that are preserved, changed, reset (nothing of the state ' +
       'that they may have had is left), added and removed, and says which lose state. What the program imports is sent along. When the server ' +
-      'refuses it, the old one goes on. Ends with 1 when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
+      'refuses it, the old one goes on. A pipeline that has failed starts with it, and can show no plan before. Ends with 1 when the program has errors, 4 when --keep-state holds the reload back. PIPELINE is an id or a name.',
     examples: [
       ['See first what would happen', '$0 reload rules rules.vpl --dry-run'],
       ['Only if no state is lost', '$0 reload rules rules.vpl --keep-state'],

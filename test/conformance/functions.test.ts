@@ -351,6 +351,37 @@ describe('functions of the program', () => {
       'T { x: 1 }\nT { x: "a" }\nT {}',
       'S {"v":2,"l":null}',
     ],
+    ...(
+      [
+        ['a parameter', 'fn p(y: float):\n    emit B(n: y)'],
+        ['a local', 'fn p(y):\n    let z: float = y\n    emit B(n: z)'],
+        ['a parameter of a function that it calls', 'fn q(y: float):\n    emit B(n: y)\nfn p(y):\n    q(y)'],
+        ['an item of a parameter', 'fn p(y: float):\n    q([y])\nfn q(ys: [float]):\n    for z in ys:\n        emit B(n: z)'],
+      ] as const
+    ).map(
+      ([what, declared]) =>
+        [
+          `of ${what} nothing is known to what reads the event that it is emitted in`,
+          `event B: n: float?\n${declared}\nstream V = T.process(p(x))\nstream S = V.window(3).aggregate(v: sum(n)).emit(v: v)`,
+          'T { x: 4 }\nT { x: "a" }\nT {}\nT { x: 4 }',
+          'V:B {"n":4}',
+          'V:B {"n":"a"}',
+          'failure {"stream":"S"}',
+          'V:B {"n":null}',
+          'S {"v":4}',
+          'V:B {"n":4}',
+          'S {"v":4}',
+          '{"counters":"S","failures":1}',
+        ] as const,
+    ),
+    [
+      'two functions that differ in their result alone are two to aggregates',
+      'fn g(x): x\nfn f(x) -> float: x\nstream V = T.window(1).aggregate(k: last(g(x)), n: last(f(x)))\nstream S = V.window(2).aggregate(v: sum(n)).emit(v: v)',
+      'T { x: 4 }\nT { x: "a" }\nT { x: 4 }',
+      'failure {"stream":"V"}',
+      'S {"v":8}',
+      '{"counters":"V","failures":1}',
+    ],
     [
       'recursion deeper than 256 is a failure',
       'fn depth(n): if n == 0 then 0 else 1 + depth(n - 1)\nstream S = T.emit(v: depth(n))\nstream R = T.emit(n: n)',

@@ -18,8 +18,11 @@ export function program(tape: Tape): string {
   return [declarations(tape), OF_ANYTHING, ...functions, ...variables, ...texts].join('\n\n').concat('\n');
 }
 
-/** What it gives is a number by its declaration alone. */
-const OF_ANYTHING = 'fn number(x) -> float: x';
+/** What the one gives, and the other emits, are numbers by their declarations alone. */
+const OF_ANYTHING = `fn number(x) -> float: x
+
+fn give(id: int, v: float):
+    emit A(id: id, v: v, s: f"{id}", ok: v is null)`;
 
 /** Of some types the events come whole: one of their fields is neither number, text, bool nor time. */
 function declarations(tape: Tape): string {
@@ -136,7 +139,7 @@ function joinSource(tape: Tape): Source {
 /** Rows of which a declared type is known, and nothing of what they hold. */
 function openSource(tape: Tape): Source {
   return {
-    text: tape.pick(['D.emit as A ()', 'D.select(id: number(id), v: number(v), s: f"{id}", ok: v is null)']),
+    text: tape.pick(['D.emit as A ()', 'D.select(id: number(id), v: number(v), s: f"{id}", ok: v is null)', 'D.process(give(id, v))']),
     names: BASIC.A,
     isJoin: false,
   };

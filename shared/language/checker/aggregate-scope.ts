@@ -3,7 +3,8 @@ import { foreignFunction } from '../diagnostics/foreign-words.ts';
 import { nearestName } from '../diagnostics/nearest-name.ts';
 import type { AggregateDescriptor } from '../functions/descriptor.ts';
 import type { AggregateCall, AttributeName, PlanExpression } from '../plan/plan.ts';
-import type { FieldType } from '../plan/types.ts';
+import { promiseSame } from '../plan/type-relations.ts';
+import { ANY, type FieldType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
 import { reportArguments, splitConstants } from './expressions/aggregate-arguments.ts';
 import { aggregateNames, findAggregate, findFunction, functionNames } from './expressions/builtins.ts';
@@ -32,7 +33,7 @@ export interface AggregateResult {
  * keys), window attributes and program values are readable. E070-E073 are reported here.
  */
 export function aggregateScope(rows: NameScope, result: AggregateResult, context: CheckContext): AggregateScope {
-  const collector: Collector = { rows, result, context, calls: [], fingerprints: new Map() };
+  const collector: Collector = { rows, result, context, calls: [], places: new Map() };
   const shape = recordShape('the result of `.aggregate`', result.keys, { attributes: result.attributes });
   const outside = rowScope(shape);
   return {
@@ -50,8 +51,8 @@ interface Collector {
   readonly result: AggregateResult;
   readonly context: CheckContext;
   readonly calls: AggregateCall[];
-  /** Equal calls share one place in `calls`. */
-  readonly fingerprints: Map<string, number>;
+  /** Equal calls share one place in `calls`. By fingerprint. */
+  readonly places: Map<string, readonly number[]>;
 }
 
 /** Of what the rows know, only aliases remain, and through them only the keys. */
@@ -163,10 +164,15 @@ function rowsPlace({ rows, context }: Collector, lower: Lower): Place {
   };
 }
 
-function indexOf(call: AggregateCall, { calls, fingerprints, context }: Collector): number {
+/** Functions whose bodies are alike have one fingerprint; where they declare different results, calls of them are two all the same. */
+function indexOf(call: AggregateCall, { calls, places, context }: Collector): number {
   const identity = context.fingerprint(call);
-  const known = fingerprints.get(identity);
-  if (known !== undefined) return known;
-  fingerprints.set(identity, calls.length);
-  return calls.push(call) - 1;
+  const known = places.get(identity) ?? [];
+  const place = known.find((at) => takesSame(calls[at] as AggregateCall, call)) ?? calls.push(call) - 1;
+  if (!known.includes(place)) places.set(identity, [...known, place]);
+  return place;
+}
+
+function takesSame({ arguments: left }: AggregateCall, { arguments: right }: AggregateCall): boolean {
+  return left.every(({ type }, at) => promiseSame(type, right[at]?.type ?? ANY));
 }

@@ -5,6 +5,7 @@ export function newFrame(): Frame {
   let size = 0;
   return {
     doubts: 0,
+    doubtfulCalls: 0,
     allocate: () => size++,
     get size() {
       return size;

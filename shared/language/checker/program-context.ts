@@ -27,6 +27,8 @@ export class CheckState {
   readonly outsideCalls: Invocation[] = [];
   /** Calls from functions, by what their caller emits itself. */
   readonly calls = new Map<EmittedShape[], Set<FunctionSymbol>>();
+  /** What functions emit themselves whose locals, or the parameters of what they call, may hold values of other types. */
+  readonly doubtful = new Set<EmittedShape[]>();
   readonly budget = new CheckBudget();
   readonly repetitions = new WeakMap<Statement, Repetition>();
   /** Views that report what they find, by file. */

@@ -1,5 +1,6 @@
 import { ANY, isAssignable, printType } from '../plan/types.ts';
 import type { CheckContext } from './context.ts';
+import { withoutTypes } from './expressions/emissions.ts';
 import { lowerBody, type Returned } from './expressions/statements.ts';
 import { lowerBool, lowerExpression } from './lower.ts';
 import type { CheckState } from './program-context.ts';
@@ -47,6 +48,7 @@ function lowerFunction(symbol: FunctionSymbol, context: CheckContext, state: Che
       lowerBool: (part, inner) => lowerBool(part, inner, context),
     },
   );
+  if (frame.doubts + frame.doubtfulCalls > 0) state.doubtful.add(emits);
   if (node.result) checkReturns(symbol, returns, context);
   const { name, parameters, result } = symbol;
   symbol.plan = { name, parameters, result, locals: frame.size, body, origin: context.origin(node.span) };
@@ -68,13 +70,16 @@ export function completeEmits(state: CheckState): void {
 function emitsOf(first: FunctionSymbol, state: CheckState): EmittedShape[] {
   const called = new Set([first]);
   const found: EmittedShape[] = [];
+  let isDoubtful = false;
   // A set goes on over what is added to it meanwhile.
   for (const symbol of called) {
-    const own = state.table.ownEmits.get(symbol) ?? [];
+    const own = state.table.ownEmits.get(symbol);
+    if (own === undefined) continue;
     found.push(...own);
+    isDoubtful ||= state.doubtful.has(own);
     for (const callee of state.calls.get(own) ?? []) called.add(callee);
   }
-  return found;
+  return isDoubtful ? withoutTypes(found) : found;
 }
 
 /** Functions that emit stand in `.process` alone. */

@@ -81,6 +81,8 @@ export interface Frame {
   allocate(): number;
   /** How many times a local was given a value that need not be of its type, as only shows when the program runs. */
   doubts: number;
+  /** The same of parameters of the functions that are called. */
+  doubtfulCalls: number;
   /** Slots handed out so far. */
   readonly size: number;
 }

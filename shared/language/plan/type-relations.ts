@@ -50,6 +50,11 @@ function kindName(type: Type): string {
   return type.kind === 'record' ? 'map' : type.kind;
 }
 
+/** Whether what is known of values of the one type is known of those of the other. */
+export function promiseSame(left: Type, right: Type): boolean {
+  return (isNumeric(left) && isNumeric(right)) || printType(left) === printType(right);
+}
+
 /** Why nothing of the one type is ever in something of the other. */
 export function membershipProblem(item: Type, container: Type): TypeProblem | undefined {
   if (isUnknown(container)) return undefined;

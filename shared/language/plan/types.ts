@@ -75,8 +75,17 @@ export function alwaysFits(from: Type, to: Type): boolean {
   if (to.kind === 'any' || from.kind === 'null') return true;
   if (from.kind === 'array' && to.kind === 'array') return alwaysFits(from.item, to.item);
   if (from.kind === 'map' && to.kind === 'map') return alwaysFits(from.value, to.value);
-  if (from.kind === 'record') return to.kind === 'record' ? from.name === to.name : to.kind === 'map' && to.value.kind === 'any';
+  if (from.kind === 'record') return to.kind === 'record' ? alwaysHasFieldsOf(from, to) : to.kind === 'map' && to.value.kind === 'any';
   return from.kind === to.kind || (isNumeric(from) && isNumeric(to));
+}
+
+/** Events may have a field of which nothing is known under the name of one that is declared. */
+function alwaysHasFieldsOf(from: RecordType, to: RecordType): boolean {
+  if (from.fields === to.fields) return true;
+  return to.fields.every(({ name, type }) => {
+    const found = from.fields.find((field) => field.name === name);
+    return found !== undefined && alwaysFits(found.type, type);
+  });
 }
 
 function hasFieldsOf(from: RecordType, to: RecordType): boolean {

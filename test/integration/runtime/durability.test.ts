@@ -230,6 +230,32 @@ describe('a state directory', () => {
       expect(outputTexts(await under.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":4,"sum":4}']);
     });
 
+    it('gives what the log has for a program that cannot start to the one that takes its place, with its state', async () => {
+      const id = await crashed(3);
+      const opening = vi.spyOn(EngineOpening.prototype, 'open').mockRejectedValue(new CepError('validation_error', 'errors'));
+      const under = await start();
+      opening.mockRestore();
+      const { pipelines } = under.runtime;
+      const source = `${spending}\nstream All = Tx\n  .emit(user: user)\n`;
+      for (const careful of [{ dryRun: true }, { acceptReset: false }]) {
+        const refused = {
+          code: 'pipeline_not_running',
+          message: 'the pipeline is failed: errors',
+          hint: expect.stringContaining('`dry_run`'),
+        };
+        await expect(pipelines.reload(TENANT, id, { source, ...careful })).rejects.toMatchObject(refused);
+      }
+      await expect(pipelines.reload(TENANT, id, { source, versions: [7] })).rejects.toMatchObject({ code: 'version_conflict' });
+      await expect(pipelines.reload(TENANT, id, { source: 'stream' })).rejects.toMatchObject({ code: 'parse_error' });
+      expect(pipelines.get(TENANT, id)).toMatchObject({ status: 'failed', version: 1, source: spending });
+      expect(await pipelines.reload(TENANT, id, { source })).toMatchObject({ reloaded: true, added: expect.arrayContaining(['All']) });
+      expect(pipelines.get(TENANT, id)).toMatchObject({ status: 'running', version: 2, source });
+      expect(outputTexts(await under.inject(id, tx('a', 1), durable))).toEqual(['Spent {"user":"a","n":4,"sum":4}', 'All {"user":"a"}']);
+      await stop(under);
+      const next = await start();
+      expect(outputTexts(await next.inject(id, tx('a', 1)))).toEqual(['Spent {"user":"a","n":5,"sum":5}', 'All {"user":"a"}']);
+    });
+
     it('cuts a torn last record, says so, and has all before it', async () => {
       const id = await crashed(3);
       truncateSync(logPath(), readFileSync(logPath()).lastIndexOf('"amount":1') + 5);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CepError } from '../../../shared/errors/error.ts';
+import type { RestoreReport } from '../../engine/engine.ts';
 import type { Intake } from './intake.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
@@ -29,13 +30,13 @@ export class EngineOpening {
 
   /**
    * @param isSuspect It has cost a thread before, so it gets one where it can hold up no other.
+   * @returns What became of its last state; null where it has none.
    * @throws CepError `not_ready` when the program itself has cost the thread, and what the program's start says
    */
-  async open(isSuspect: boolean): Promise<void> {
+  async open(isSuspect: boolean): Promise<RestoreReport | null> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#openOnce(isSuspect);
-        return;
+        return await this.#openOnce(isSuspect);
       } catch (error) {
         const isInnocent = isThreadLost(error) && !this.#parts.intake.hungAtOpening;
         if (!isInnocent || attempt === OPEN_ATTEMPTS_MAX) throw error;
@@ -44,14 +45,16 @@ export class EngineOpening {
     }
   }
 
-  async #openOnce(isSuspect: boolean): Promise<void> {
+  async #openOnce(isSuspect: boolean): Promise<RestoreReport | null> {
     const { folderOf, strictEvents } = this.#context;
     const { intake, saver, record } = this.#parts;
     const { program, tenantId, isWatched = false } = record.definition;
     const state = intake.base.state ?? (await this.#storedState());
-    const { summary } = await intake.open({ program, folder: folderOf(tenantId), strictEvents, isWatched }, { tenantId, isSuspect, state });
+    const loaded = { program, folder: folderOf(tenantId), strictEvents, isWatched };
+    const { summary, restored } = await intake.open(loaded, { tenantId, isSuspect, state });
     record.describe(summary);
     if (record.storage !== null) intake.forgetState(saver.storedSequence);
+    return restored;
   }
 
   async #storedState(): Promise<Uint8Array | null> {

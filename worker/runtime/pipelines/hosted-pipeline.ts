@@ -6,6 +6,7 @@ import { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
 import type { SourceFeed, SourceRunner, SourceStatus, TakenFeed } from '../../connectors/sources/source-runner.ts';
+import type { RestoreReport } from '../../engine/engine.ts';
 import { ArrivalClock } from '../arrival-clock.ts';
 import type { Placing } from '../placed/placing.ts';
 import { markOf, type Receipt, receivedOf } from '../placed/receipts.ts';
@@ -490,13 +491,13 @@ export class HostedPipeline implements IntakeOwner {
   // ---------------------------------------------------------------------------------------------- life
 
   /** Puts it on a thread with its last state. @throws CepError when the program does not start */
-  start(versions?: Versions): Promise<void> {
-    return this.#life.start({ before: () => this.#requireVersion(versions) });
+  async start(versions?: Versions): Promise<void> {
+    await this.#life.start({ before: () => this.#requireVersion(versions) });
   }
 
   /** Starts it for the first time. @throws CepError when the program does not start, or is not kept: then nothing was read */
-  launch(): Promise<void> {
-    return this.#life.start({ isNew: true });
+  async launch(): Promise<void> {
+    await this.#life.start({ isNew: true });
   }
 
   /** Finishes what was accepted, saves its state. */
@@ -539,18 +540,50 @@ export class HostedPipeline implements IntakeOwner {
   }
 
   /** The program has been checked. */
-  reload(program: CheckedProgram, options: ReloadOptions): Promise<ProgramReport> {
+  async reload(program: CheckedProgram, options: ReloadOptions): Promise<ProgramReport> {
+    if (this.#isReplaceable(options)) return this.#reloaded(await this.#startWith(program, options));
     return this.#whileRunning(async () => {
       this.#requireVersion(options.versions);
-      const report = await this.#switch.reload(program, options);
-      const fields = { pipeline: this.id, version: this.definition.version };
-      if (report.reloaded) {
-        this.#context.report({ level: 'info', message: 'Pipeline reloaded', fields });
-        this.#pastReloads.push({ version: this.definition.version, time: Date.now(), report });
-        if (this.#pastReloads.length > PAST_RELOADS_MAX) this.#pastReloads.shift();
-      }
-      return report;
+      return this.#reloaded(await this.#switch.reload(program, options));
     });
+  }
+
+  #reloaded(report: ProgramReport): ProgramReport {
+    if (!report.reloaded) return report;
+    const { version } = this.definition;
+    this.#context.report({ level: 'info', message: 'Pipeline reloaded', fields: { pipeline: this.id, version } });
+    this.#pastReloads.push({ version, time: Date.now(), report });
+    if (this.#pastReloads.length > PAST_RELOADS_MAX) this.#pastReloads.shift();
+    return report;
+  }
+
+  /** @throws CepError `pipeline_not_running` */
+  requireReloadable(options: ReloadOptions): void {
+    if (this.#isReplaceable(options)) return;
+    if (!this.#isReplaceable({ dryRun: false, acceptReset: true })) this.requireRunning();
+    else
+      throw new CepError('pipeline_not_running', `the pipeline is failed: ${this.#life.error}`, {
+        hint: 'what its program has of state cannot be looked at: reload it without `dry_run`, and with `accept_reset`',
+      });
+  }
+
+  /** Of a program that does not start nobody can say what of its state another one keeps. In a cluster it is placed anew instead. */
+  #isReplaceable({ dryRun, acceptReset }: ReloadOptions): boolean {
+    return this.status === 'failed' && this.#placing === undefined && !dryRun && acceptReset;
+  }
+
+  /** In the place of a program that does not start, with its last state; what waits in the log comes to this one. */
+  async #startWith({ text, summary }: CheckedProgram, { versions }: ReloadOptions): Promise<ProgramReport> {
+    const restored = await this.#life.start({
+      before: () => {
+        this.#requireVersion(versions);
+        if (this.status !== 'failed')
+          throw new CepError('not_ready', 'the pipeline was started meanwhile', { hint: 'send the request again' });
+      },
+      change: () => ({ program: text, summary, version: this.definition.version + 1, updatedAt: Date.now() }),
+    });
+    const none: RestoreReport = { preserved: [], changed: [], reset: [], lostState: [], added: summary.streams, removed: [] };
+    return { ...(restored ?? none), reloaded: true };
   }
 
   get isWatched(): boolean {

@@ -362,9 +362,9 @@ export class PipelineDirectory implements Pipelines, PlacementHost {
     waiting: Waiting = {},
   ): Promise<ReloadReport> {
     const pipeline = this.#find(tenant, id);
-    pipeline.requireRunning();
-    const { program, diagnostics } = await this.#checked(sent, this.#context.tenants.account(tenant), waiting);
     const options = { dryRun: dryRun ?? false, acceptReset: acceptReset ?? true, versions };
+    pipeline.requireReloadable(options);
+    const { program, diagnostics } = await this.#checked(sent, this.#context.tenants.account(tenant), waiting);
     const report = await this.#inTurn(tenant, () => pipeline.reload(program, options), waiting);
     return { ...report, warnings: diagnostics };
   }

@@ -3,6 +3,7 @@ import { CepError } from '../../../shared/errors/error.ts';
 import type { PipelineSinks } from '../../connectors/delivery/pipeline-sinks.ts';
 import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import type { PipelineSources } from '../../connectors/sources/pipeline-sources.ts';
+import type { RestoreReport } from '../../engine/engine.ts';
 import type { PipelineStatus } from '../service.ts';
 import type { CountersReply, ProgramSummary } from '../threads/messages.ts';
 import { EngineOpening, isThreadLost } from './engine-opening.ts';
@@ -13,6 +14,7 @@ import type { PipelineEvents } from './pipeline-events.ts';
 import type { PipelineRecord } from './pipeline-record.ts';
 import type { PipelineSaver } from './pipeline-saver.ts';
 import type { PipelineTally } from './pipeline-tally.ts';
+import type { PipelineDefinition } from './runtime-storage.ts';
 import { Strikes } from './strikes.ts';
 import { requireTransition } from './transitions.ts';
 
@@ -43,6 +45,13 @@ export interface LifeParts {
   readonly ring: OutputRing;
   /** Opens the connectors of the program. @throws CepError `connector_error`; then nothing has changed */
   readonly connect: (summary: ProgramSummary) => void;
+}
+
+export interface Start {
+  readonly isNew?: boolean;
+  readonly before?: () => void;
+  /** Asked behind `before`. */
+  readonly change?: () => Partial<PipelineDefinition>;
 }
 
 /** The life of one pipeline: it starts, stops and ends, and comes back when its thread is lost. */
@@ -103,7 +112,7 @@ export class PipelineLife {
   requireRunning(): void {
     if (this.isRunning || this.#status === 'starting') return;
     throw new CepError('pipeline_not_running', `the pipeline is ${this.#status}${this.#error === null ? '' : `: ${this.#error}`}`, {
-      hint: 'start it first',
+      hint: this.#status === 'failed' ? 'start it, or reload it with another program' : 'start it first',
     });
   }
 
@@ -141,20 +150,25 @@ export class PipelineLife {
   /**
    * Puts it on a thread with its last state. `isNew`: nobody knows of it yet, and it reads nothing before it is kept.
    * `before`, as that of `stop` and `delete`: asked when it is its turn, and nothing is done when it throws.
+   * `change`: of its definition, which is kept before the engine is made.
+   * @returns What became of its last state; null where it has none, or ran already.
    * @throws CepError when the program does not start, or is not kept; one that is not new runs all the same then
    */
-  start({ isNew = false, before }: { readonly isNew?: boolean; readonly before?: () => void } = {}): Promise<void> {
+  start({ isNew = false, before, change }: Start = {}): Promise<RestoreReport | null> {
     const { record, connect, events, intake, sources } = this.#parts;
     return this.exclusive(async () => {
       before?.();
-      if (this.isRunning) return;
+      if (this.isRunning) return null;
       this.#become('starting');
       this.#strikes.forgive();
       this.#parts.tally.drops.forgive();
+      let restored: RestoreReport | null;
       try {
-        const { summary } = record.definition;
+        const changed = change?.() ?? {};
+        const { summary } = { ...record.definition, ...changed };
         connect(summary);
-        await this.#opening.open(this.#strikes.isSuspect);
+        if (change) await record.change(changed);
+        restored = await this.#opening.open(this.#strikes.isSuspect);
         // What an earlier version has kept may lack what sources of this one read by, as the declarations.
         if (JSON.stringify(record.definition.summary) !== JSON.stringify(summary)) connect(record.definition.summary);
         if (record.isDeleted) throw new CepError('pipeline_not_running', 'it was given up while it started');
@@ -169,6 +183,7 @@ export class PipelineLife {
       if (isNew) await kept;
       void sources.start();
       await kept;
+      return restored;
     });
   }
 

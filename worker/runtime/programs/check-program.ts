@@ -19,7 +19,7 @@ import { RequestReader } from '../requests/request-reader.ts';
 import type { DiagnosticPlace, ProgramDiagnostic } from '../service.ts';
 import type { CheckReply, ProgramConnector, ProgramSummary, ProgramText } from '../threads/messages.ts';
 import { ImportReader, storedImports } from './program-files.ts';
-import { mainName, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
+import { MAIN_PATH, mainName, type ProgramFolder, pathInFolder, rootOf } from './program-folder.ts';
 import { lookupsOf, sendsOf, sinksOf, topologyOf } from './topology.ts';
 
 /**
@@ -75,9 +75,20 @@ function tooDeep(cause: RangeError): CepError {
   });
 }
 
-/** The plan of a program that was checked before; null when this version finds errors in it. */
-export function planOf(program: ProgramText, folder: ProgramFolder): Plan | null {
-  return checkText(program.source, { folder, path: program.path }, { resolveImport: storedImports(program, folder) }).plan;
+/** The plan of a program that was checked before. @throws CepError `validation_error` when this version finds errors in it */
+export function planOf(program: ProgramText, folder: ProgramFolder): Plan {
+  const place = { folder, path: program.path };
+  const { plan, diagnostics } = checkText(program.source, place, { resolveImport: storedImports(program, folder) });
+  if (plan !== null) return plan;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map((error) => sendable(error, place));
+  const [first, ...others] = errors.map(
+    ({ file = program.path ?? MAIN_PATH, line, column, code, message }) => `${file}:${line}:${column}: ${code} ${message}`,
+  );
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  throw new CepError('validation_error', `the program, which was right when it was deployed, has errors in this version: ${first}${more}`, {
+    hint: 'reload it with a program that this version takes: what it keeps and what waits for it go on with that',
+    details: errors,
+  });
 }
 
 /** Where a program stands: its folder, and its path there where it has one of its own. */

@@ -79,8 +79,6 @@ export class HostedEngine {
   /** @throws CepError when the program cannot start */
   static async open(hosted: HostedProgram, { guarded, ...surroundings }: EngineSurroundings): Promise<HostedEngine> {
     const plan = guarded(() => planOf(hosted.program, hosted.folder));
-    if (plan === null)
-      throw new CepError('validation_error', 'the program, which was right when it was deployed, has errors in this version');
     const [outside] = modelsOutside(plan, { folder: hosted.folder, path: undefined });
     if (outside !== undefined) throw new CepError('validation_error', outside.message);
     const models = await loadModels(plan);

@@ -5,7 +5,7 @@ import type { StoredValue } from '../../../shared/events/stored-value.ts';
 import type { SentError } from '../../../shared/threads/sent-error.ts';
 import type { KnownSend } from '../../connectors/registry.ts';
 import type { SourceUse } from '../../connectors/sources/pipeline-sources.ts';
-import type { LogEntry } from '../../engine/engine.ts';
+import type { LogEntry, RestoreReport } from '../../engine/engine.ts';
 import type { EventNotes } from '../programs/event-notes.ts';
 import type { ProgramFolder } from '../programs/program-folder.ts';
 import type { UnreadableBody } from '../requests/request-reader.ts';
@@ -223,6 +223,8 @@ export interface LoadReply {
   /** What it counts, that of its state included. */
   readonly counters: CountersReply;
   readonly summary: ProgramSummary;
+  /** What became of the state that it was given; null = of none. */
+  readonly restored: RestoreReport | null;
 }
 
 export interface SaveReply {

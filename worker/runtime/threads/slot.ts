@@ -154,8 +154,8 @@ export class Slot {
 
   #fill(engine: HostedEngine, { state, ticked }: Pick<FillCall, 'state' | 'ticked'>): LoadReply {
     this.#stateBytes = state?.byteLength ?? 0;
-    if (state !== null) this.#onState(() => engine.load(JSON.parse(textOf(state)), ticked));
-    return { summary: engine.summary, counters: engine.counters() };
+    const restored = state && this.#onState(() => engine.load(JSON.parse(textOf(state)), ticked));
+    return { summary: engine.summary, counters: engine.counters(), restored };
   }
 
   #open(hosted: HostedProgram): Promise<HostedEngine> {

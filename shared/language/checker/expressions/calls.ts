@@ -4,7 +4,7 @@ import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { FunctionDescriptor, Parameter } from '../../functions/descriptor.ts';
 import { refusedFunctions } from '../../functions/index.ts';
 import type { InvokeExpression, LambdaExpression, PlanExpression } from '../../plan/plan.ts';
-import { ANY, isAssignable, printType, type Type } from '../../plan/types.ts';
+import { ANY, alwaysFits, isAssignable, printType, type Type } from '../../plan/types.ts';
 import type { FunctionSymbol } from '../symbols.ts';
 import { unwrapped } from '../walk.ts';
 import { acceptedTypes } from './accepted.ts';
@@ -116,10 +116,22 @@ export function lowerInvocation(symbol: FunctionSymbol, node: Call, place: Place
     const found = `\`${symbol.name}\` takes ${printType(parameter.type)} as \`${parameter.name}\`, not ${printType(value.type)}`;
     context.report('E062', argument.span, found);
   });
+  if (
+    !alwaysFitParameters(
+      args.map(({ value }) => value),
+      symbol,
+    )
+  )
+    place.scope.frame.doubtfulCalls++;
   symbol.prepare();
   if (mayEmit) symbol.used = true;
   else context.noteInvocation(symbol, node.callee.span, place.scope.emits);
   return { kind: 'invoke', function: symbol.index, arguments: args.map(({ value }) => value), type: symbol.result };
+}
+
+/** Nothing is looked at when a call passes it. */
+export function alwaysFitParameters(args: readonly PlanExpression[], { parameters }: FunctionSymbol): boolean {
+  return args.every(({ type }, position) => alwaysFits(type, parameters[position]?.type ?? ANY));
 }
 
 interface LoweredArgument {

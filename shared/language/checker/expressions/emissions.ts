@@ -1,7 +1,7 @@
 import type { Argument, EmitStatement } from '../../ast/nodes.ts';
 import { nearestName } from '../../diagnostics/nearest-name.ts';
 import type { NamedExpression, PlanExpression, PlanStatement } from '../../plan/plan.ts';
-import { printType } from '../../plan/types.ts';
+import { ANY, printType } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import type { NameScope } from '../scope.ts';
 import type { EmittedShape, EventSymbol } from '../symbols.ts';
@@ -20,6 +20,11 @@ export function lowerEmission(node: EmitStatement, emits: EmittedShape[], block:
   const items = node.fields.flatMap((argument) => emittedField(argument, event, block) ?? []);
   emits.push({ type, fields: items.map(({ name, value }) => ({ name, type: value.type })) });
   return { kind: 'emit', type, items };
+}
+
+/** The same where a local or a parameter may hold a value of another type than it declares: nothing is looked at when it is emitted. */
+export function withoutTypes(emits: readonly EmittedShape[]): EmittedShape[] {
+  return emits.map(({ type, fields }) => ({ type, fields: fields.map(({ name }) => ({ name, type: ANY })) }));
 }
 
 function reportUndeclared(node: EmitStatement, context: CheckContext): void {

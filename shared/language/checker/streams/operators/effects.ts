@@ -1,9 +1,13 @@
 import type { Value } from '../../../../events/value.ts';
 import type { Argument, Expression } from '../../../ast/nodes.ts';
-import type { PlanExpression } from '../../../plan/plan.ts';
+import type { InvokeExpression, PlanExpression } from '../../../plan/plan.ts';
 import { STR } from '../../../plan/types.ts';
+import type { CheckContext } from '../../context.ts';
+import { alwaysFitParameters } from '../../expressions/calls.ts';
+import { withoutTypes } from '../../expressions/emissions.ts';
 import { expressionOf, lowerExpression, lowerNamed, lowerProcessCall } from '../../lower.ts';
 import { recordShape, unionShape } from '../../scopes.ts';
+import type { EmittedShape } from '../../symbols.ts';
 import { connectorFor, declaredTopic, sinkParametersFor, topicIn, type UsedConnector } from '../connector-uses.ts';
 import { messageTemplate } from '../message-template.ts';
 import { expressionFor, itemsFor, textFor } from '../operator-arguments.ts';
@@ -19,7 +23,7 @@ export const lowerProcess: LowerOperator = (at) => {
   const node = expressionFor(at.call, 'call');
   const call = node && lowerProcessCall(node, scopeOf(at.stage), at.context);
   if (!call) return { plans: [], stage: withFields(at.stage, recordShape('what `.process` emits', [], { open: true })) };
-  const emits = at.context.table.functions[call.function]?.emits ?? [];
+  const emits = emitsOf(call, at.context);
   const shapes = emits.map(({ type, fields }) =>
     recordShape(
       `event \`${type}\``,
@@ -30,6 +34,12 @@ export const lowerProcess: LowerOperator = (at) => {
   const plan = planOf(at, 'process', { function: call.function, arguments: call.arguments });
   return { plans: [plan], stage: { ...withFields(at.stage, shape), carries: [...new Set(emits.map(({ type }) => type))] } };
 };
+
+function emitsOf({ function: index, arguments: args }: InvokeExpression, { table }: CheckContext): readonly EmittedShape[] {
+  const symbol = table.functions[index];
+  if (!symbol) return [];
+  return alwaysFitParameters(args, symbol) ? symbol.emits : withoutTypes(symbol.emits);
+}
 
 /** `.tap(e)`, `.tap(counter: "name", labels: [f])`. */
 export const lowerTap: LowerOperator = (at) => {

@@ -1,7 +1,8 @@
 import type { Call, Expression } from '../../../ast/nodes.ts';
 import { nearestName } from '../../../diagnostics/nearest-name.ts';
 import type { PlanExpression, TrendCall } from '../../../plan/plan.ts';
-import { FLOAT, INT, isNumeric, type Type } from '../../../plan/types.ts';
+import { promiseSame } from '../../../plan/type-relations.ts';
+import { ANY, FLOAT, INT, isNumeric, type Type } from '../../../plan/types.ts';
 import type { CheckContext } from '../../context.ts';
 import { UNRESOLVED } from '../../expressions/place.ts';
 import { expressionOf, lowerExpression, lowerNamed } from '../../lower.ts';
@@ -121,7 +122,10 @@ function collect(node: Call, { function: name, form }: Written, { at, calls, bin
   if (value && !binding) return UNRESOLVED;
   const lowered = value && binding && form === 'value' ? lowerOnEvent(value, name, binding, context) : null;
   const call: TrendCall = { function: name, slot: binding?.slot ?? null, argument: lowered };
-  const known = calls.findIndex((each) => context.fingerprint(each) === context.fingerprint(call));
+  const known = calls.findIndex(
+    (each) =>
+      context.fingerprint(each) === context.fingerprint(call) && promiseSame(each.argument?.type ?? ANY, call.argument?.type ?? ANY),
+  );
   return { kind: 'aggregate', index: known >= 0 ? known : calls.push(call) - 1, type: resultType(name, lowered) };
 }
 
