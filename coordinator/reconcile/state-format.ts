@@ -3,7 +3,7 @@ import type { WorkerStatus } from '../state/transitions.ts';
 import type { Observations } from './observations.ts';
 
 /** What every worker reads, and all that one reads that says nothing of formats. */
-export const FIRST_STATE_FORMAT = 1;
+const FIRST_STATE_FORMAT = 1;
 
 /** From here on a worker takes the index at which a placement came, and its former program. One that reads no later format refuses a member that it does not know. */
 const CREATION_STATE_FORMAT = 5;
