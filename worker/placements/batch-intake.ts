@@ -134,7 +134,8 @@ export class BatchIntake {
       break;
     }
     this.#goOn(source, false);
-    const results = await Promise.all(taken.map(async ({ sequence, isRepeat, answer }) => ({ sequence, isRepeat, result: await answer })));
+    const results: BatchResult[] = [];
+    for (const { sequence, isRepeat, answer } of taken) results.push({ sequence, isRepeat, result: await answer });
     const [received, durable] = [this.#receivedOf(source), this.#durable()[source] ?? 0];
     return { received, durable, results, readsUnrepeated: source !== externalSource };
   }
@@ -160,9 +161,7 @@ export class BatchIntake {
     } catch (error) {
       return error;
     }
-    const told = answer.catch((error: unknown) => this.#refused(error, { source, sequence, events: count() }));
-    told.catch(() => undefined); // Whoever waits for it sees it.
-    this.#keep(source, sequence, told);
+    this.#keep(source, sequence, answer, (error) => this.#refused(error, { source, sequence, events: count() }));
     return undefined;
   }
 
@@ -194,11 +193,15 @@ export class BatchIntake {
     return { ...nothing, rejected: events, errors: errors as InjectResult['errors'] };
   }
 
-  #keep(source: string, sequence: number, answer: Promise<InjectResult>): void {
+  #keep(source: string, sequence: number, answer: Promise<InjectResult>, refused: (error: unknown) => InjectResult): void {
     const known = this.#answers.get(source) ?? new Recent<number, Promise<InjectResult>>(ANSWERS_KEPT, ANSWER_CHARS_MAX);
     this.#answers.set(source, known);
-    known.set(sequence, answer);
-    answer.then((result) => known.resize(sequence, charsOf(result))).catch(() => undefined);
+    const told = answer.catch(refused).then((result) => {
+      known.resize(sequence, charsOf(result));
+      return result;
+    });
+    told.catch(() => undefined); // Whoever waits for it sees it.
+    known.set(sequence, told);
   }
 }
 

@@ -56,7 +56,8 @@ export interface Entry {
   isReplay: boolean;
   /** It is in the log from before this process: its sender was told that it is kept. */
   readonly isRecovered: boolean;
-  readonly settle: { readonly resolve: (result: InjectResult) => void; readonly reject: (error: Error) => void } | null;
+  /** Of whoever waits for its answer. Null once that is given: it would hold the answer for as long as the entry is kept, which is until a state has it. */
+  settle: { readonly resolve: (result: InjectResult) => void; readonly reject: (error: Error) => void } | null;
 }
 
 /** What the pipeline is told. */

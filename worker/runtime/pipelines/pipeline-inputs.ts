@@ -2,25 +2,31 @@ import { createHash } from 'node:crypto';
 import type { InjectRequest } from '../service.ts';
 import type { Entry } from './intake.ts';
 
+type EntryBasis = Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> &
+  Partial<Pick<Entry, 'source' | 'isRecovered' | 'isGivenAgain'>>;
+
 export function newEntry(
   { body, format, timeField, outputs, trace }: InjectRequest,
-  rest: Pick<Entry, 'sequence' | 'time' | 'settle' | 'idempotencyKey'> & Partial<Pick<Entry, 'source' | 'isRecovered' | 'isGivenAgain'>>,
+  { sequence, time, settle, idempotencyKey, source = null, isRecovered = false, isGivenAgain = false }: EntryBasis,
 ): Entry {
   return {
-    source: null,
-    isRecovered: false,
-    isGivenAgain: false,
-    ...rest,
+    sequence,
     format,
     timeField: timeField ?? null,
     bytes: body,
     trace: trace ?? null,
+    time,
     isAnswered: outputs !== false,
     acceptedAt: performance.now(),
     skip: [],
     isReady: true,
     isDropped: false,
     isReplay: false,
+    isRecovered,
+    isGivenAgain,
+    idempotencyKey,
+    source,
+    settle,
   };
 }
 

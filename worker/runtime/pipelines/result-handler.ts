@@ -117,13 +117,15 @@ export class ResultHandler {
   }
 
   #answer(entry: Entry, result: RecordResult, outputs: readonly Output[]): void {
+    const { settle } = entry;
+    entry.settle = null;
     if (result.unreadable !== null) {
-      entry.settle?.reject(unreadableBody(result.unreadable));
+      settle?.reject(unreadableBody(result.unreadable));
       return;
     }
     const answer = resultOf(result, outputs, { wanted: entry.isAnswered });
     if (entry.idempotencyKey !== null) this.#parts.answers.complete(entry.idempotencyKey, answer);
-    entry.settle?.resolve(answer);
+    settle?.resolve(answer);
   }
 }
 
