@@ -84,7 +84,10 @@ it('what was made of batches is kept for a sender that has not heard it, the new
 
 it('batches that ticks have overtaken arrive with the last tick, those that are repeated when they did the first time', async () => {
   const taken: Receipt[] = [];
-  const received = async (_body: ReceivedBody, receipt: () => Receipt) => void taken.push(receipt());
+  const received = async (_body: ReceivedBody, receipt: () => Receipt) => {
+    taken.push(receipt());
+    return { outputs: [], errors: [] };
+  };
   const receipts = new Receipts();
   const ticks = new TickLimit({ receipts, repeatedUpTo: 2, now: () => 0, clusterTime: () => 0 });
   const intake = new BatchIntake({ receive: received, received: {} } as never, receipts, () => ({}), { wait: forEver, ticks });
