@@ -41,6 +41,10 @@ interface SessionOptions extends Omit<ForwardOptions, 'id'> {
   readonly isOfWorker?: boolean;
 }
 
+interface OwnOptions extends SessionOptions {
+  readonly isFirst: boolean;
+}
+
 export interface ChangeOptions extends SessionOptions {
   /** Refuses it on the leader. */
   readonly require?: (id: RequestId) => Promise<void>;
@@ -89,34 +93,42 @@ export class ClusterRequests {
     return this.changeBy(call, act, forwarding);
   }
 
-  /** Has something done on the leader that proposes under an id, by which it has one effect. */
-  async changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: SessionOptions = {}): Promise<Answer> {
-    const { isOfWorker = false, answerMsMax, signal } = options;
-    const sessions = isOfWorker ? this.#ofWorkers : this.#own;
+  /** Has something done on the leader that proposes under an id, by which it has one effect. As each event that is injected passes here, it is no async function. */
+  changeBy(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: SessionOptions = {}): Promise<Answer> {
     const ofKey = clientId(call);
     const given = ofKey ?? forwardedId(call.request);
-    if (given !== undefined) {
-      const here = async (): Promise<Answer> => {
-        if (ofKey) await this.#requireRoomFor(ofKey);
-        return await act(given);
-      };
-      return await this.byLeader(call, here, { answerMsMax, signal, id: given });
-    }
-    for (let isFirst = true; ; isFirst = false) {
-      const own = sessions.begin();
-      try {
-        const told = await this.byLeader(call, () => act(own.id), { answerMsMax, signal, id: own.id });
-        if (told.status < 300) own.established();
+    if (given === undefined) return this.#changeAsOwn(call, act, { ...options, isFirst: true });
+    const here = async (): Promise<Answer> => {
+      if (ofKey) await this.#requireRoomFor(ofKey);
+      return await act(given);
+    };
+    const { answerMsMax, signal } = options;
+    return this.byLeader(call, here, { answerMsMax, signal, id: given });
+  }
+
+  /** Under a session of this member. `isFirst`: it is tried a second time where the group has forgotten that. */
+  #changeAsOwn(call: ClusterCall, act: (id: RequestId) => Promise<Answer>, options: OwnOptions): Promise<Answer> {
+    const { isOfWorker = false, isFirst, answerMsMax, signal } = options;
+    const sessions = isOfWorker ? this.#ofWorkers : this.#own;
+    const { id, established, end } = sessions.begin();
+    // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
+    const again = (): Promise<Answer> => {
+      sessions.renew(id.session);
+      return this.#changeAsOwn(call, act, { ...options, isFirst: false });
+    };
+    return this.byLeader(call, () => act(id), { answerMsMax, signal, id }).then(
+      (told) => {
+        if (told.status < 300) established();
+        end();
         // The leader's answer to a member that follows; thrown where the leader is here.
-        if (!(isFirst && told.status === errorCodes.session_expired.status)) return told;
-      } catch (error) {
-        if (!(isFirst && error instanceof CepError && error.code === 'session_expired')) throw error;
-      } finally {
-        own.end();
-      }
-      // The first word of a session that was not used for long: nothing of it was done. The next attempt has a session to itself.
-      sessions.renew(own.id.session);
-    }
+        return isFirst && told.status === errorCodes.session_expired.status ? again() : told;
+      },
+      (error) => {
+        end();
+        if (isFirst && error instanceof CepError && error.code === 'session_expired') return again();
+        throw error;
+      },
+    );
   }
 
   /** On the leader. @throws CepError `overloaded`; RaftRefusal */
@@ -182,11 +194,12 @@ export class ClusterRequests {
   }
 
   /** Has something done where the leader is; it must have one effect however often it is done. What it changed is then in the state here. */
-  async byLeader(call: ClusterCall, here: () => Promise<Answer>, options?: ForwardOptions): Promise<Answer> {
-    const answer = await this.group.byLeader(here, (status) => this.#elsewhere(call, status, options), { refusedWith });
-    const index = answer.headers[indexHeader];
-    if (answer.status < 300 && index !== undefined) await this.group.catchUp(Number(index));
-    return answer;
+  byLeader(call: ClusterCall, here: () => Promise<Answer>, options?: ForwardOptions): Promise<Answer> {
+    const answer = this.group.byLeader(here, (status) => this.#elsewhere(call, status, options), howRefused);
+    return answer.then((told) => {
+      const index = told.headers[indexHeader];
+      return told.status < 300 && index !== undefined ? this.group.catchUp(Number(index)).then(() => told) : told;
+    });
   }
 
   async #elsewhere({ request }: ClusterCall, status: RaftStatus, options?: ForwardOptions): Promise<Answer | NoAnswer> {
@@ -235,6 +248,8 @@ export class ClusterRequests {
     return await this.group.byLeader(here, (status) => this.#elsewhere(call, status), { isRead: true });
   }
 }
+
+const howRefused = { refusedWith };
 
 /** Of which many requests wait for the end. */
 function endOfMany(): AbortController {
