@@ -88,30 +88,30 @@ export class Injection {
     this.#waiting++;
     try {
       const appended = await this.#enter(group, given, { id, before: known });
-      const { portions, places, refusal, problems, eventCount } = appended;
+      const { portions, places } = appended;
       const [only] = places;
       const results =
         only && places.length === 1 ? [await this.#resultAt(only)] : await Promise.all(places.map((at) => this.#resultAt(at)));
       requirePlaced(portions, results);
-      return summary({ group, portions, places, refusal, problems, results, eventCount });
+      return summary({ ...appended, results });
     } finally {
       this.#waiting--;
     }
   }
 
-  /** Into the log, for the placements that the group has by then: divided before a change of it they may be meant for one that is gone. */
+  /** Into the log, for the placements that the group has by then: divided before a change of it they are meant for others, or for one that is gone. */
   async #enter(group: Group, given: InjectedEvents, { id, before: known }: Sent): Promise<Entered> {
     for (let tried = group; ; ) {
       try {
         // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
         const division = divided(tried, given);
         const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id));
-        const { portions, places, refusal, problems } = await this.#append(tried.id, division, { id, before });
-        return { portions, places, refusal, problems, eventCount: division.eventCount };
+        const { portions, places, refusal, problems } = await this.#append(tried, division, { id, before });
+        return { group: tried, portions, places, refusal, problems, eventCount: division.eventCount };
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
-        const isGone = error instanceof CepError && error.code === 'pipeline_not_found';
-        if (!isGone || now === undefined || now.version === tried.version) throw error;
+        const isOther = error instanceof CepError && (error.code === 'pipeline_not_found' || error.code === 'pipeline_moving');
+        if (!isOther || now === undefined || now.version === tried.version) throw error;
         tried = now;
       }
     }
@@ -166,7 +166,7 @@ export class Injection {
    * The portions go into the log one command after the other, each of which has one effect however often the request is sent. The first that is
    * refused is the last: what follows would overtake what is sent again. @throws what the first command is refused with; RaftRefusal
    */
-  async #append(groupId: string, division: Divided, { id, before }: Sent): Promise<Appended> {
+  async #append(by: Group, division: Divided, { id, before }: Sent): Promise<Appended> {
     const { portions, problems } = division;
     const { group } = this.#options;
     const places: IngressPlace[] = [];
@@ -178,7 +178,7 @@ export class Injection {
       const append = (): Promise<readonly IngressPlace[]> => {
         const isWhole = at === 0 && ofParts.digest === id.digest;
         const request = isWhole ? id : { ...partOfRequest(id, at), digest: ofParts.digest };
-        return before ? this.#appendAgain(groupId, together, request) : this.#appendNew(groupId, together, request);
+        return before ? this.#appendAgain(by, together, request) : this.#appendNew(by, together, request);
       };
       try {
         places.push(...(await append()));
@@ -200,15 +200,19 @@ export class Injection {
     return { portions, places, refusal: undefined, problems };
   }
 
-  #appendNew(groupId: string, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
-    return this.#commits.append({ groupId, batches: this.#batchesOf(together), request });
+  #appendNew(
+    { id: groupId, version: groupVersion }: Group,
+    together: readonly Portion[],
+    request: RequestId,
+  ): Promise<readonly IngressPlace[]> {
+    return this.#commits.append({ groupId, groupVersion, batches: this.#batchesOf(together), request });
   }
 
-  async #appendAgain(groupId: string, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
+  async #appendAgain(by: Group, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
     const known = placesBefore(this.#options.group.state, request);
     if (known) return known;
     await this.#allOpened(together);
-    return await this.#appendNew(groupId, together, request);
+    return await this.#appendNew(by, together, request);
   }
 
   /** @throws CepError `outcome_unknown`, as `portionsTaken` */
@@ -238,6 +242,8 @@ export class Injection {
 }
 
 interface Entered extends Appended {
+  /** As it was when the events were divided. */
+  readonly group: Group;
   readonly eventCount: number;
 }
 
@@ -368,11 +374,9 @@ function inCommands(portions: readonly Portion[]): Portion[][] {
   return commands;
 }
 
-interface Summed extends Appended {
-  readonly group: Group;
+interface Summed extends Entered {
   /** Of the places, in their order: what a worker made of it, why none will, or undefined when none has said so in time. */
   readonly results: readonly (BatchResult | CepError | undefined)[];
-  readonly eventCount: number;
 }
 
 /** An event counts as accepted when every pipeline has it that it goes to. */

@@ -104,6 +104,8 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
           const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));
           const unknown = new Map<string, number>();
           const read = (): ReadEvents => {
+            // They are read once more when the group changes while they are on their way.
+            unknown.clear();
             const given = lines
               ? { ...eventsIn(lines.text, { baseMs: clock(), schemas, unknown }), pipeline: lines.pipeline }
               : batchIn(call.body, unknown);
