@@ -10,6 +10,7 @@ import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 import { DIVISION_FORMAT } from '../state/format.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
+import { type DeliveryNotes, joinedNotes } from './delivery-notes.ts';
 import { conflictOf, dividedId, dividedOtherwise, hasPlacesOf, isDividedAs } from './division.ts';
 import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
 import { IngressCommits } from './ingress-commits.ts';
@@ -34,6 +35,7 @@ export interface InjectionResult {
   readonly outputs: string;
   /** How many more there were than the answers of the workers hold. */
   readonly outputsOmitted: number;
+  readonly notes?: DeliveryNotes | undefined;
 }
 
 /** Events for one placement that go into the log together. */
@@ -413,7 +415,23 @@ function summary(summed: Summed): InjectionResult {
     errors: errors.sort((a, b) => a.index - b.index),
     outputs: `[${outputs.join(',')}]`,
     outputsOmitted,
+    notes: notesOf(summed, names),
   };
+}
+
+/** `all`: the pipelines that events went to. */
+function notesOf({ group, portions, results }: Summed, all: ReadonlySet<string>): DeliveryNotes | undefined {
+  const parts = portions.flatMap(({ pipeline }, at) => {
+    const result = results[at];
+    return result === undefined || result instanceof CepError || result.notes === undefined ? [] : [{ pipeline, notes: result.notes }];
+  });
+  if (parts.length === 0) return undefined;
+  const of = (type: string): readonly string[] => {
+    if (all.size === 1) return [...all];
+    const names = takers(group, { event_type: type, fields: {} }, { named: undefined, index: 0, problems: [] }).map(({ name }) => name);
+    return names.filter((name) => all.has(name));
+  };
+  return joinedNotes(parts, { all, of });
 }
 
 /** Of events that went all one way and were all taken, as is usual; undefined of others. */
@@ -422,9 +440,9 @@ function summaryOfWhole({ group, portions, results, problems, eventCount }: Summ
   const [result] = results;
   if (portion === undefined || portions.length > 1 || results.length > 1 || problems.length > 0) return undefined;
   if (result === undefined || result instanceof CepError || result.errors.length > 0) return undefined;
-  const { workerId, outputs, outputsOmitted } = result;
+  const { workerId, outputs, outputsOmitted, notes } = result;
   const routedTo = group.pipelines.some(({ name }) => name === portion.pipeline) ? [portion.pipeline] : [];
-  return { routedTo, workerId, accepted: eventCount, rejected: 0, errors: [], outputs, outputsOmitted };
+  return { routedTo, workerId, accepted: eventCount, rejected: 0, errors: [], outputs, outputsOmitted, notes };
 }
 
 /** What became of one placement is not what became of the others. */

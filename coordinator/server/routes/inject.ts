@@ -122,8 +122,9 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
   ];
 }
 
-function outputsIn({ outputs, outputsOmitted }: InjectionResult): string {
-  return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}`;
+function outputsIn({ outputs, outputsOmitted, notes }: InjectionResult): string {
+  const told = notes === undefined ? '' : `,${JSON.stringify(notes).slice(1, -1)}`;
+  return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}${told}`;
 }
 
 const usualMembers: ReadonlySet<string> = new Set(Object.keys(eventSchema.properties));
