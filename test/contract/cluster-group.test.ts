@@ -170,6 +170,20 @@ describe('a group of coordinators', () => {
     expect([unknown.status, unknown.body.code]).toEqual([404, 'group_not_found']);
   }, 60_000);
 
+  it('says through any member what a change means for the state of a group', async () => {
+    const groups = '/api/v1/cluster/pipeline-groups';
+    const name = uniqueName();
+    const bodyOf = (replicas: number) => ({
+      pipelines: [{ name: 'p', source: 'stream S = Login .emit(user: user)', replicas, partition_key: 'user' }],
+    });
+    await group.ask(await group.leader(), 'POST', `${groups}?wait=false`, { body: { name, ...bodyOf(1) } });
+    for (const [at, id] of [await group.leader(), await group.follower()].entries()) {
+      const { status, body } = await group.ask(id, 'PUT', `${groups}/${name}?wait=false`, { body: bodyOf(at + 2) });
+      expect([status, body.version, (body as { warnings?: unknown[] }).warnings?.length]).toEqual([202, at + 2, 1]);
+    }
+    await group.ask(await group.leader(), 'DELETE', `${groups}/${name}?wait=false`);
+  });
+
   it('checks a program by the connectors that any member has acknowledged before, wherever it is asked', async () => {
     const [leader, follower] = [await group.leader(), await group.follower()];
     const found: unknown[] = [];

@@ -88,6 +88,24 @@ describe('a pipeline group', () => {
     expect(await coordinator.get(`${groupsPath}/fraud`)).toMatchObject({ status: 404, body: { code: 'group_not_found' } });
   });
 
+  it('says what becomes of keys and sources when its events are divided otherwise', async () => {
+    await start(1);
+    const { id } = (await deploy({ pipelines: [{ name: 'p', source, replicas: 3, partition_key: 'user' }] })).body;
+    const change = async (pipeline: object, query = ''): Promise<unknown> => {
+      const body = { pipelines: [{ name: 'p', source, ...pipeline }] };
+      return (await coordinator.request('PUT', `${groupsPath}/${id}${query}`, { body })).body.warnings;
+    };
+    const warning = (text: string): unknown => [expect.stringContaining(`${text}: keys that change hands begin without state.`)];
+    const fewer = { replicas: 2, partition_key: 'user' };
+    expect(await change(fewer)).toEqual(warning("pipeline 'p' was 3 replicas by 'user', and is 2 replicas by 'user'"));
+    expect(await change({ ...fewer, source: `${source}\n` })).toBeUndefined();
+    expect(await change({ ...fewer, partition_key: 'ip' }, '?wait=false')).toEqual(
+      warning("pipeline 'p' was 2 replicas by 'user', and is 2 replicas by 'ip'"),
+    );
+    expect(await change({})).toEqual(warning("pipeline 'p' was 2 replicas by 'ip', and is one replica"));
+    expect(await change({ partition_key: 'user' })).toBeUndefined();
+  });
+
   it('is refused with the diagnostics of its programs, and with routes to nowhere', async () => {
     await start(1);
     const wrong = await deploy({ pipelines: [{ name: 'p', source: 'stream S = ' }] });

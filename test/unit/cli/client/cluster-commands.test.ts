@@ -197,6 +197,12 @@ describe('commands for a cluster', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('show what a change of a group means for its state', async () => {
+    server.on(`PUT ${cluster}/pipeline-groups/g`, { json: { ...group, warnings: ['keys begin without state'] } });
+    const { stdout, stderr } = await run('groups', 'deploy', folder.write('shown.json', JSON.stringify(group)), '--update');
+    expect([stderr, stdout]).toEqual(['warning: keys begin without state\n', expect.stringContaining('Deployed group fraud')]);
+  });
+
   it('say how a group is changed that is there already', async () => {
     server.on(`POST ${cluster}/pipeline-groups`, refusal(409, 'name_taken', "there is a pipeline group 'fraud' already"));
     const { exitCode, stderr } = await run('groups', 'deploy', folder.write('taken.json', '{"name": "fraud", "pipelines": []}'));
