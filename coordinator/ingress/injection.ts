@@ -11,7 +11,7 @@ import type { RequestId } from '../state/commands.ts';
 import { DIVISION_FORMAT } from '../state/format.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
 import { type DeliveryNotes, joinedNotes } from './delivery-notes.ts';
-import { conflictOf, dividedId, dividedOtherwise, hasPlacesOf, isDividedAs } from './division.ts';
+import { conflictOf, dividedId, dividedOtherwise, divisionOf, hasPlacesOf, isDividedAs } from './division.ts';
 import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
 import { IngressCommits } from './ingress-commits.ts';
 import { placesBefore, portionsTaken, type TakenBefore, takenBefore } from './repeats.ts';
@@ -108,12 +108,11 @@ export class Injection {
         // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
         const division = divided(tried, given);
         const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id));
-        const { portions, places, refusal, problems } = await this.#append(tried, division, { id, before });
+        const { portions, places, refusal, problems } = await this.#append(tried, division, { id, before, given });
         return { group: tried, portions, places, refusal, problems, eventCount: division.eventCount };
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
-        const isOther = error instanceof CepError && (error.code === 'pipeline_not_found' || error.code === 'pipeline_moving');
-        if (!isOther || now === undefined || now.version === tried.version) throw error;
+        if (!isOfChange(error) || now === undefined || now.version === tried.version) throw error;
         tried = now;
       }
     }
@@ -168,7 +167,8 @@ export class Injection {
    * The portions go into the log one command after the other, each of which has one effect however often the request is sent. The first that is
    * refused is the last: what follows would overtake what is sent again. @throws what the first command is refused with; RaftRefusal
    */
-  async #append(by: Group, division: Divided, { id, before }: Sent): Promise<Appended> {
+  async #append(dividedBy: Group, division: Divided, { id, before, given }: Given): Promise<Appended> {
+    let by = dividedBy;
     const { portions, problems } = division;
     const { group } = this.#options;
     const places: IngressPlace[] = [];
@@ -191,15 +191,32 @@ export class Injection {
           places.push(...(await append()));
           continue;
         }
-        // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
-        if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
-        if (!(error instanceof CepError)) throw error;
-        if (error.code === 'overloaded') throw new RaftRefusal('timeout');
-        return { portions, places, refusal: error, problems };
+        const taken = await this.#againWhereAlike(refusalOfPart(error), { by, given, commands }, (now) => {
+          by = now;
+          return append();
+        });
+        if (taken instanceof CepError) return { portions, places, refusal: taken, problems };
+        places.push(...taken);
       }
       if (commands.length === 1 && !hasPlacesOf(together, places)) return this.#takenOtherwise({ places, digest: id.digest }, division, id);
     }
     return { portions, places, refusal: undefined, problems };
+  }
+
+  /** What follows what is in the log goes there too, as long as its group is divided as before by the change with which it is refused; else the refusal. */
+  async #againWhereAlike(
+    refusal: CepError,
+    { by, given, commands }: { readonly by: Group; readonly given: InjectedEvents; readonly commands: readonly (readonly Portion[])[] },
+    append: (now: Group) => Promise<readonly IngressPlace[]>,
+  ): Promise<readonly IngressPlace[] | CepError> {
+    const now = this.#options.group.state.groups.get(by.id);
+    if (!isOfChange(refusal) || now === undefined || now.version === by.version) return refusal;
+    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands)) return refusal;
+    try {
+      return await append(now);
+    } catch (error) {
+      return await this.#againWhereAlike(refusalOfPart(error), { by: now, given, commands }, append);
+    }
   }
 
   #appendNew(
@@ -247,6 +264,10 @@ interface Entered extends Appended {
   /** As it was when the events were divided. */
   readonly group: Group;
   readonly eventCount: number;
+}
+
+interface Given extends Sent {
+  readonly given: InjectedEvents;
 }
 
 /** A request as it was sent. */
@@ -443,6 +464,22 @@ function summaryOfWhole({ group, portions, results, problems, eventCount }: Summ
   const { workerId, outputs, outputsOmitted, notes } = result;
   const routedTo = group.pipelines.some(({ name }) => name === portion.pipeline) ? [portion.pipeline] : [];
   return { routedTo, workerId, accepted: eventCount, rejected: 0, errors: [], outputs, outputsOmitted, notes };
+}
+
+/**
+ * Why a part of a request was refused behind others, which are in the log. Whether this one is too, from an attempt before, is not known where
+ * nobody looked. @throws RaftRefusal then, and any other error
+ */
+function refusalOfPart(error: unknown): CepError {
+  if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
+  if (!(error instanceof CepError)) throw error;
+  if (error.code === 'overloaded') throw new RaftRefusal('timeout');
+  return error;
+}
+
+/** A change of the group may be why. */
+function isOfChange(error: unknown): boolean {
+  return error instanceof CepError && (error.code === 'pipeline_not_found' || error.code === 'pipeline_moving');
 }
 
 /** What became of one placement is not what became of the others. */

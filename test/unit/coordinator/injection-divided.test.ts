@@ -123,6 +123,16 @@ it('of a request that takes several commands nothing is taken behind a change of
   expect([...taken, ...errors.map(({ index }) => index)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
 });
 
+it('of a request that takes several commands all is taken where its group is divided as before a change', async () => {
+  const leader = new Leader();
+  const [{ name, replicas, partitionKey }] = replicated(2) as [Pipelines[number]];
+  const changed = (source: string): Command => leader.update([{ name, source, replicas, partitionKey: partitionKey as string }]);
+  leader.before = { 1: changed('stream B = E'), 2: changed('stream C = E') };
+  expect(await leader.inject(90, { long: 'x'.repeat(12_000) })).toMatchObject({ accepted: 90, rejected: 0 });
+  expect(leader.logged()).toEqual(dividedAmong(2, 90));
+  expect(leader.group.version).toBe(3);
+});
+
 it('as long as a member of the build before is there, the log is written for it', async () => {
   const leader = new Leader();
   leader.state = { ...leader.state, format: 3 };
