@@ -30,9 +30,10 @@ export class GroupsDeployCommand extends ClusterCommand {
     const cluster = new ClusterApi(api.http);
     const waits = !this.noWait;
     const document = JSON.stringify(group);
-    const deployed = this.update
+    const deployed: Awaited<ReturnType<ClusterApi['update']>> = this.update
       ? await cluster.update((await cluster.group(nameIn(group, this.file))).id, document, waits)
       : await cluster.deploy(document, waits);
+    for (const warning of deployed.warnings ?? []) this.note(`warning: ${warning}`);
     if (this.json) this.printJson(deployed);
     else
       this.print(

@@ -1,6 +1,6 @@
 import { Command, Option } from 'clipanion';
 import { CepError } from '../shared/errors/error.ts';
-import { AnswerNotes } from './client/answer-notes.ts';
+import { AnswerNotes, incompleteLines } from './client/answer-notes.ts';
 import { ClusterApi, type GroupEntry, type GroupInjectAnswer } from './client/cluster-api.ts';
 import { ClusterCommand } from './client/cluster-command.ts';
 import { fileBatches, isEventText, lastOffset, problemOf } from './client/event-batches.ts';
@@ -49,6 +49,9 @@ export class GroupsInjectCommand extends ClusterCommand {
     const group = await cluster.group(this.group);
     if (this.file !== undefined) return await this.#sendFile(cluster, group, this.file);
     const answer = await cluster.inject(group.id, `${this.events.join('\n')}\n`, this.pipeline);
+    const notes = new AnswerNotes();
+    notes.add(answer);
+    this.#tell(notes);
     this.#show(answer, 0);
     if (!this.json) for (const { index, error } of answer.errors) this.note(`event ${index + 1}: ${error}`);
     return answer.rejected === 0 ? 0 : 1;
@@ -76,10 +79,15 @@ export class GroupsInjectCommand extends ClusterCommand {
       for (const { index, code, error } of answer.errors) problems.addInvalid(problemOf(batch, index, code, error));
     }
     const wrong = problems.invalid + problems.unreadable;
-    if (!this.json) for (const line of noteLines(notes.input)) this.print(`${line}\n`);
+    this.#tell(notes);
     const { unknownMembers: unknown = [] } = notes.input;
-    this.#show({ ...whole.answer, ...(unknown.length > 0 && { unknown_members: [...unknown] }) }, wrong - whole.answer.errors.length);
+    const told = { ...notes.members, ...(unknown.length > 0 && { unknown_members: [...unknown] }) };
+    this.#show({ ...whole.answer, ...told }, wrong - whole.answer.errors.length);
     return wrong === 0 ? 0 : 1;
+  }
+
+  #tell(notes: AnswerNotes): void {
+    if (!this.json) for (const line of [...noteLines(notes.input), ...incompleteLines(notes)]) this.print(`${line}\n`);
   }
 
   /** How far back the offsets of a file begin, so that its last event has the time of now; ms. */

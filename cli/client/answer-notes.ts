@@ -51,6 +51,22 @@ export class AnswerNotes {
     return [...this.#fields.values()];
   }
 
+  /** As in an answer, but for members of events that mean nothing: what there is to tell. */
+  get members(): Pick<
+    InjectAnswer,
+    'events_late' | 'watermark' | 'events_unread' | 'unread_types' | 'events_incomplete' | 'incomplete_fields'
+  > {
+    const { late, watermark, unread, unreadTypes } = this.input;
+    const types = unreadTypes.map(({ type, events, nearest }) => {
+      return { event_type: type, events, ...(nearest !== null && { did_you_mean: nearest }) };
+    });
+    return {
+      ...(late > 0 && { events_late: late, ...(watermark !== null && { watermark }) }),
+      ...(unread > 0 && { events_unread: unread, unread_types: types }),
+      ...(this.#incomplete > 0 && { events_incomplete: this.#incomplete, incomplete_fields: [...this.#fields.values()] }),
+    };
+  }
+
   get input(): InputNotes {
     const types = Array.from(this.#types, ([type, of]) => ({ type, ...of })).sort((one, other) => other.events - one.events);
     return {

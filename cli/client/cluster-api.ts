@@ -7,6 +7,7 @@ import type {
   clusterHealthSchema,
   clusterMetricsSchema,
   drainedSchema,
+  groupChangedSchema,
   groupSchema,
   migrationSchema,
   scalingSchema,
@@ -83,7 +84,7 @@ export class ClusterApi {
     return this.#send('POST', `${cluster}/pipeline-groups?wait=${waits}`, ['id'], document);
   }
 
-  update(id: string, document: string, waits: boolean): Promise<GroupEntry> {
+  update(id: string, document: string, waits: boolean): Promise<Static<typeof groupChangedSchema>> {
     return this.#send('PUT', `${cluster}/pipeline-groups/${encodeURIComponent(id)}?wait=${waits}`, ['id'], document);
   }
 

@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { CepError } from '../../shared/errors/error.ts';
 import { readYaml } from '../../shared/files/yaml-syntax.ts';
+import { describe } from '../../shared/http/schema-problem.ts';
+import { nearestName } from '../../shared/language/diagnostics/nearest-name.ts';
 
 type ReadFile = (path: string, what: string) => Promise<string>;
 
@@ -23,10 +25,32 @@ export async function groupOf(path: string, readFile: ReadFile): Promise<Readonl
 }
 
 async function withProgram(pipeline: unknown, path: string, readFile: ReadFile): Promise<unknown> {
-  if (!isObject(pipeline) || typeof pipeline['file'] !== 'string') return pipeline;
+  if (!isObject(pipeline)) return pipeline;
   const { file, ...others } = pipeline;
-  if ('source' in others) throw new CepError('usage_error', `'${path}': a pipeline has 'file' or 'source', not both`);
-  return { ...others, source: await readFile(resolve(dirname(path), file as string), 'program file') };
+  const wrong = (problem: string, hint?: string): CepError =>
+    new CepError('usage_error', `'${path}': ${problem}`, hint === undefined ? {} : { hint });
+  if (file === undefined) {
+    if ('source' in others) return pipeline;
+    const [meant, found] = nearestIn(others);
+    const lacking = `${called(pipeline)} has neither 'file' nor 'source'`;
+    throw meant === undefined ? wrong(lacking) : wrong(`${lacking}, and found '${found}'`, `did you mean '${meant}'?`);
+  }
+  if ('source' in others) throw wrong(`${called(pipeline)} has 'file' or 'source', not both`);
+  if (typeof file !== 'string') throw wrong(`'file' of ${called(pipeline)}: found ${describe(file)}, expected the path of a program`);
+  return { ...others, source: await readFile(resolve(dirname(path), file), 'program file') };
+}
+
+/** Which of the members that hold a program one of these was perhaps meant to be. */
+function nearestIn(members: object): readonly [meant?: string, found?: string] {
+  for (const found of Object.keys(members)) {
+    const meant = nearestName(found, ['file', 'source']);
+    if (meant !== undefined) return [meant, found];
+  }
+  return [];
+}
+
+function called({ name }: { readonly name?: unknown }): string {
+  return typeof name === 'string' ? `pipeline '${name}'` : 'a pipeline';
 }
 
 function objectOf(path: string, text: string): Readonly<Record<string, unknown>> {

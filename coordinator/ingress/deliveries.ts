@@ -56,7 +56,7 @@ const CHARS_PER_DELIVERY_MAX = 1_048_576;
 const RESULTS_KEPT = 2_000;
 /** The same, in characters: a batch has as many outputs as its program makes of it. */
 const RESULT_CHARS_MAX = 67_108_864;
-/** What an event that was refused takes. */
+/** What an event that was refused takes, and a type or a field that is told of. */
 const ERROR_CHARS = 256;
 const PAUSE_MS = 100;
 /** Between checkpoints that a log waits for, when it is not half full yet, and after one that failed. */
@@ -250,8 +250,8 @@ export class Deliveries {
     try {
       const answer = await this.#client.deliver({ address: worker.address, placementId: placement.id }, body);
       if (isRemoved()) return;
-      for (const { sequence, is_repeat, errors, outputs, outputsOmitted } of answer.results)
-        this.#settle(placement.id, { sequence, is_repeat, errors, outputs, outputsOmitted, workerId: worker.id });
+      for (const { sequence, is_repeat, errors, outputs, outputsOmitted, notes } of answer.results)
+        this.#settle(placement.id, { sequence, is_repeat, errors, outputs, outputsOmitted, notes, workerId: worker.id });
       cursor.received = Math.max(cursor.received, answer.received);
       // Not all of it had room: what is on its way behind it will be refused.
       if (answer.received < last) cursor.pauseMs ??= 0;
@@ -329,7 +329,7 @@ export class Deliveries {
     const key = ingressKey(placementId, taken.sequence);
     const result = this.#withRefusal(key, taken);
     this.#sayUnheard(placementId, key, result);
-    if (!this.#results.has(key)) this.#results.set(key, result, result.outputs.length + ERROR_CHARS * result.errors.length);
+    if (!this.#results.has(key)) this.#results.set(key, result, charsOf(result));
     for (const { resolve, timer } of this.#waiters.get(key) ?? []) {
       clearTimeout(timer);
       resolve(result);
@@ -418,6 +418,11 @@ export class Deliveries {
     this.#unheard.clear();
     this.#refused.clear();
   }
+}
+
+function charsOf({ outputs, errors, notes }: BatchResult): number {
+  const told = notes === undefined ? 0 : 1 + (notes.unread_types?.length ?? 0) + (notes.incomplete_fields?.length ?? 0);
+  return outputs.length + ERROR_CHARS * (errors.length + told);
 }
 
 /** A batch of which no more is known. */

@@ -20,13 +20,17 @@ export const SEPARATOR = '.';
  * group has at the moment. Sent again, it is the same only if it is divided as it was: a part is known by its place alone.
  */
 export function dividedId(id: RequestId, commands: readonly (readonly Portion[])[]): RequestId {
-  if (commands.length === 1) return id;
+  return commands.length === 1 ? id : { ...id, digest: `${id.digest}${SEPARATOR}${divisionOf(commands)}` };
+}
+
+/** The same for events that go to the same placements in the same commands. */
+export function divisionOf(commands: readonly (readonly Portion[])[]): string {
   const hash = createHash('sha256');
   for (const portions of commands) {
     for (const { placementId, count, indexes } of portions) hash.update(`${placementId} ${count} ${indexes?.join() ?? ''};`);
     hash.update('\n');
   }
-  return { ...id, digest: `${id.digest}${SEPARATOR}${hash.digest('base64url')}` };
+  return hash.digest('base64url');
 }
 
 /**

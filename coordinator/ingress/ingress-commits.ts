@@ -8,6 +8,8 @@ import { type Command, commandTable, type RequestId } from '../state/commands.ts
 
 export interface Append {
   readonly groupId: string;
+  /** By which the batches were divided. */
+  readonly groupVersion: number;
   readonly batches: readonly Omit<IngressBatch, 'sequence'>[];
   /** Without one it cannot be sent again. */
   readonly request: RequestId | undefined;
@@ -48,14 +50,14 @@ export class IngressCommits {
 
   /** Where the batches stand, in their order. @throws RaftRefusal; CepError `overloaded`, and what the state refuses them with */
   append(append: Append): Promise<readonly IngressPlace[]> {
-    const { groupId, batches, request } = append;
+    const { groupId, groupVersion, batches, request } = append;
     const bytes = batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
     if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return Promise.reject(tooMuch(this.#waitingBytes));
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
       const queue = this.#waiting.get(groupId) ?? [];
       this.#waiting.set(groupId, queue);
-      queue.push({ groupId, batches, request, bytes, resolve, reject });
+      queue.push({ groupId, groupVersion, batches, request, bytes, resolve, reject });
       if (!this.#isWorthOneMore(this.#underWay)) return;
       this.#underWay++;
       // Whatever comes in the same turn of the loop goes with it.
@@ -80,7 +82,7 @@ export class IngressCommits {
       return;
     }
     try {
-      const { value } = await this.#group.propose(commandOf(together), undefined);
+      const { value } = await this.#group.propose(commandOf(together, this.#group.state.format), undefined);
       for (const [at, answer] of answersIn(value).entries()) {
         const { resolve, reject } = together[at] as Waiting;
         if ('places' in answer) resolve(answer.places);
@@ -100,9 +102,10 @@ export class IngressCommits {
     }
   }
 
-  /** What goes into one command: of each group in its turn. */
+  /** What goes into one command: of each group in its turn, and of each what was divided by one version of it. */
   #take(): readonly Waiting[] {
     const taken: Waiting[] = [];
+    const versions = new Map<string, number>();
     let bytes = 0;
     for (;;) {
       const [entry] = this.#waiting;
@@ -110,7 +113,9 @@ export class IngressCommits {
       const [groupId, queue] = entry;
       const next = queue[0] as Waiting;
       const hasRoom = bytes + next.bytes <= COMMAND_BYTES_MAX && taken.length < bounds.ingressRequestsPerCommandMax;
-      if (taken.length > 0 && !hasRoom) return taken;
+      const version = versions.get(groupId) ?? next.groupVersion;
+      if (taken.length > 0 && (!hasRoom || version !== next.groupVersion)) return taken;
+      versions.set(groupId, version);
       queue.shift();
       taken.push(next);
       bytes += next.bytes;
@@ -130,11 +135,14 @@ function tooMuch(bytes: number): CepError {
   return new CepError('overloaded', found, { hint: 'send them again, less at a time', retryAfterSeconds: 1 });
 }
 
-function commandOf(together: readonly Waiting[]): Command {
+function commandOf(together: readonly Waiting[], format: number): Command {
   const requests = together.map(({ request, batches }) => ({
     ...(request !== undefined && { request }),
     batches: batches.map(({ placementId, receivedAtMs, eventCount }) => ({ placementId, receivedAtMs, eventCount })),
   }));
   const texts = together.flatMap(({ batches }) => batches.map(({ events }) => events));
-  return { type: 'AppendIngressOfMany', payload: { requests, texts } };
+  if (format < commandTable.AppendDividedIngress.since) return { type: 'AppendIngressOfMany', payload: { requests, texts } };
+  const versions = new Map(together.map(({ groupId, groupVersion }) => [groupId, groupVersion]));
+  const groups = Array.from(versions, ([id, version]) => ({ id, version }));
+  return { type: 'AppendDividedIngress', payload: { groups, requests, texts } };
 }

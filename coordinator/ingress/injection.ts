@@ -10,7 +10,8 @@ import type { IngressPlace } from '../state/commands/ingress-answer.ts';
 import type { RequestId } from '../state/commands.ts';
 import { DIVISION_FORMAT } from '../state/format.ts';
 import type { BatchResult, Deliveries } from './deliveries.ts';
-import { conflictOf, dividedId, dividedOtherwise, hasPlacesOf, isDividedAs } from './division.ts';
+import { type DeliveryNotes, joinedNotes } from './delivery-notes.ts';
+import { conflictOf, dividedId, dividedOtherwise, divisionOf, hasPlacesOf, isDividedAs } from './division.ts';
 import { commonPlacement, entryPipelines, type InjectedEvent, onlyPlacement, placementFor, type Target } from './entry-pipelines.ts';
 import { IngressCommits } from './ingress-commits.ts';
 import { placesBefore, portionsTaken, type TakenBefore, takenBefore } from './repeats.ts';
@@ -34,6 +35,7 @@ export interface InjectionResult {
   readonly outputs: string;
   /** How many more there were than the answers of the workers hold. */
   readonly outputsOmitted: number;
+  readonly notes?: DeliveryNotes | undefined;
 }
 
 /** Events for one placement that go into the log together. */
@@ -88,30 +90,29 @@ export class Injection {
     this.#waiting++;
     try {
       const appended = await this.#enter(group, given, { id, before: known });
-      const { portions, places, refusal, problems, eventCount } = appended;
+      const { portions, places } = appended;
       const [only] = places;
       const results =
         only && places.length === 1 ? [await this.#resultAt(only)] : await Promise.all(places.map((at) => this.#resultAt(at)));
       requirePlaced(portions, results);
-      return summary({ group, portions, places, refusal, problems, results, eventCount });
+      return summary({ ...appended, results });
     } finally {
       this.#waiting--;
     }
   }
 
-  /** Into the log, for the placements that the group has by then: divided before a change of it they may be meant for one that is gone. */
+  /** Into the log, for the placements that the group has by then: divided before a change of it they are meant for others, or for one that is gone. */
   async #enter(group: Group, given: InjectedEvents, { id, before: known }: Sent): Promise<Entered> {
     for (let tried = group; ; ) {
       try {
         // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
         const division = divided(tried, given);
         const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id));
-        const { portions, places, refusal, problems } = await this.#append(tried.id, division, { id, before });
-        return { portions, places, refusal, problems, eventCount: division.eventCount };
+        const { portions, places, refusal, problems } = await this.#append(tried, division, { id, before, given });
+        return { group: tried, portions, places, refusal, problems, eventCount: division.eventCount };
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
-        const isGone = error instanceof CepError && error.code === 'pipeline_not_found';
-        if (!isGone || now === undefined || now.version === tried.version) throw error;
+        if (!isOfChange(error) || now === undefined || now.version === tried.version) throw error;
         tried = now;
       }
     }
@@ -166,7 +167,8 @@ export class Injection {
    * The portions go into the log one command after the other, each of which has one effect however often the request is sent. The first that is
    * refused is the last: what follows would overtake what is sent again. @throws what the first command is refused with; RaftRefusal
    */
-  async #append(groupId: string, division: Divided, { id, before }: Sent): Promise<Appended> {
+  async #append(dividedBy: Group, division: Divided, { id, before, given }: Given): Promise<Appended> {
+    let by = dividedBy;
     const { portions, problems } = division;
     const { group } = this.#options;
     const places: IngressPlace[] = [];
@@ -178,7 +180,7 @@ export class Injection {
       const append = (): Promise<readonly IngressPlace[]> => {
         const isWhole = at === 0 && ofParts.digest === id.digest;
         const request = isWhole ? id : { ...partOfRequest(id, at), digest: ofParts.digest };
-        return before ? this.#appendAgain(groupId, together, request) : this.#appendNew(groupId, together, request);
+        return before ? this.#appendAgain(by, together, request) : this.#appendNew(by, together, request);
       };
       try {
         places.push(...(await append()));
@@ -189,26 +191,47 @@ export class Injection {
           places.push(...(await append()));
           continue;
         }
-        // A part of the request is in the log. Whether this one is too, from an attempt before, is not known where nobody looked.
-        if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
-        if (!(error instanceof CepError)) throw error;
-        if (error.code === 'overloaded') throw new RaftRefusal('timeout');
-        return { portions, places, refusal: error, problems };
+        const taken = await this.#againWhereAlike(refusalOfPart(error), { by, given, commands }, (now) => {
+          by = now;
+          return append();
+        });
+        if (taken instanceof CepError) return { portions, places, refusal: taken, problems };
+        places.push(...taken);
       }
       if (commands.length === 1 && !hasPlacesOf(together, places)) return this.#takenOtherwise({ places, digest: id.digest }, division, id);
     }
     return { portions, places, refusal: undefined, problems };
   }
 
-  #appendNew(groupId: string, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
-    return this.#commits.append({ groupId, batches: this.#batchesOf(together), request });
+  /** What follows what is in the log goes there too, as long as its group is divided as before by the change with which it is refused; else the refusal. */
+  async #againWhereAlike(
+    refusal: CepError,
+    { by, given, commands }: { readonly by: Group; readonly given: InjectedEvents; readonly commands: readonly (readonly Portion[])[] },
+    append: (now: Group) => Promise<readonly IngressPlace[]>,
+  ): Promise<readonly IngressPlace[] | CepError> {
+    const now = this.#options.group.state.groups.get(by.id);
+    if (!isOfChange(refusal) || now === undefined || now.version === by.version) return refusal;
+    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands)) return refusal;
+    try {
+      return await append(now);
+    } catch (error) {
+      return await this.#againWhereAlike(refusalOfPart(error), { by: now, given, commands }, append);
+    }
   }
 
-  async #appendAgain(groupId: string, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
+  #appendNew(
+    { id: groupId, version: groupVersion }: Group,
+    together: readonly Portion[],
+    request: RequestId,
+  ): Promise<readonly IngressPlace[]> {
+    return this.#commits.append({ groupId, groupVersion, batches: this.#batchesOf(together), request });
+  }
+
+  async #appendAgain(by: Group, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
     const known = placesBefore(this.#options.group.state, request);
     if (known) return known;
     await this.#allOpened(together);
-    return await this.#appendNew(groupId, together, request);
+    return await this.#appendNew(by, together, request);
   }
 
   /** @throws CepError `outcome_unknown`, as `portionsTaken` */
@@ -238,7 +261,13 @@ export class Injection {
 }
 
 interface Entered extends Appended {
+  /** As it was when the events were divided. */
+  readonly group: Group;
   readonly eventCount: number;
+}
+
+interface Given extends Sent {
+  readonly given: InjectedEvents;
 }
 
 /** A request as it was sent. */
@@ -368,11 +397,9 @@ function inCommands(portions: readonly Portion[]): Portion[][] {
   return commands;
 }
 
-interface Summed extends Appended {
-  readonly group: Group;
+interface Summed extends Entered {
   /** Of the places, in their order: what a worker made of it, why none will, or undefined when none has said so in time. */
   readonly results: readonly (BatchResult | CepError | undefined)[];
-  readonly eventCount: number;
 }
 
 /** An event counts as accepted when every pipeline has it that it goes to. */
@@ -409,7 +436,23 @@ function summary(summed: Summed): InjectionResult {
     errors: errors.sort((a, b) => a.index - b.index),
     outputs: `[${outputs.join(',')}]`,
     outputsOmitted,
+    notes: notesOf(summed, names),
   };
+}
+
+/** `all`: the pipelines that events went to. */
+function notesOf({ group, portions, results }: Summed, all: ReadonlySet<string>): DeliveryNotes | undefined {
+  const parts = portions.flatMap(({ pipeline }, at) => {
+    const result = results[at];
+    return result === undefined || result instanceof CepError || result.notes === undefined ? [] : [{ pipeline, notes: result.notes }];
+  });
+  if (parts.length === 0) return undefined;
+  const of = (type: string): readonly string[] => {
+    if (all.size === 1) return [...all];
+    const names = takers(group, { event_type: type, fields: {} }, { named: undefined, index: 0, problems: [] }).map(({ name }) => name);
+    return names.filter((name) => all.has(name));
+  };
+  return joinedNotes(parts, { all, of });
 }
 
 /** Of events that went all one way and were all taken, as is usual; undefined of others. */
@@ -418,9 +461,25 @@ function summaryOfWhole({ group, portions, results, problems, eventCount }: Summ
   const [result] = results;
   if (portion === undefined || portions.length > 1 || results.length > 1 || problems.length > 0) return undefined;
   if (result === undefined || result instanceof CepError || result.errors.length > 0) return undefined;
-  const { workerId, outputs, outputsOmitted } = result;
+  const { workerId, outputs, outputsOmitted, notes } = result;
   const routedTo = group.pipelines.some(({ name }) => name === portion.pipeline) ? [portion.pipeline] : [];
-  return { routedTo, workerId, accepted: eventCount, rejected: 0, errors: [], outputs, outputsOmitted };
+  return { routedTo, workerId, accepted: eventCount, rejected: 0, errors: [], outputs, outputsOmitted, notes };
+}
+
+/**
+ * Why a part of a request was refused behind others, which are in the log. Whether this one is too, from an attempt before, is not known where
+ * nobody looked. @throws RaftRefusal then, and any other error
+ */
+function refusalOfPart(error: unknown): CepError {
+  if (error instanceof RaftRefusal) throw new RaftRefusal('timeout', error.leader, error.leaderUrl);
+  if (!(error instanceof CepError)) throw error;
+  if (error.code === 'overloaded') throw new RaftRefusal('timeout');
+  return error;
+}
+
+/** A change of the group may be why. */
+function isOfChange(error: unknown): boolean {
+  return error instanceof CepError && (error.code === 'pipeline_not_found' || error.code === 'pipeline_moving');
 }
 
 /** What became of one placement is not what became of the others. */

@@ -34,7 +34,7 @@ export const consistencyParameter: QueryParameter<Consistency> = {
 
 /** Up to where in the log the answer knows. */
 export const indexHeader = 'x-cep-read-index';
-const consistencyHeader = 'x-cep-consistency';
+export const consistencyHeader = 'x-cep-consistency';
 
 interface SessionOptions extends Omit<ForwardOptions, 'id'> {
   /** What a worker says of itself: it has a session beside those of clients, so that these cannot fill it. */
@@ -181,6 +181,16 @@ export class ClusterRequests {
       hint: 'send it again, or to another member',
       retryAfterSeconds: 1,
     });
+  }
+
+  /** The same for what changes nothing: without a leader what this member has, as in an answer that is `isStale`. @throws CepError as `caughtUp`, but for `no_leader` */
+  async known(call: ClusterCall): Promise<{ readonly state: ClusterState; readonly isStale: boolean }> {
+    try {
+      return { state: await this.caughtUp(call), isStale: false };
+    } catch (error) {
+      if (!(error instanceof CepError && error.code === 'no_leader')) throw error;
+      return { state: this.group.state, isStale: true };
+    }
   }
 
   /** Another member has handed the request on, and does what is left to do. */

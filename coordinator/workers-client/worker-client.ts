@@ -9,6 +9,7 @@ import type {
   placementDeletedSchema,
   placementRequestSchema,
 } from '../../shared/protocol/placements.ts';
+import { type DeliveryNotes, notesIn } from '../ingress/delivery-notes.ts';
 
 export type PlacementRequest = Static<typeof placementRequestSchema>;
 export type HeldPlacement = Static<typeof heldPlacementSchema>;
@@ -22,6 +23,7 @@ export interface BatchAnswer extends Pick<BatchAnswerWire, 'sequence' | 'is_repe
   readonly outputs: string;
   /** How many more there were than the worker's answer holds. */
   readonly outputsOmitted: number;
+  readonly notes?: DeliveryNotes | undefined;
 }
 
 export interface DeliveryAnswer extends Pick<DeliveryAnswerWire, 'received'> {
@@ -219,10 +221,11 @@ function answerWithout(lists: readonly ListRange[], bytes: Buffer): DeliveryAnsw
   if (lists.length > 0 && !isAll) return undefined;
   return {
     received,
-    results: results.map(({ sequence, is_repeat, errors, output_events: outputs = [], outputs_omitted: outputsOmitted = 0 }, at) => {
+    results: results.map((result, at) => {
+      const { sequence, is_repeat, errors, output_events: outputs = [], outputs_omitted: outputsOmitted = 0 } = result;
       const list = lists[at];
       const text = list ? bytes.toString('utf8', list.start, list.end) : JSON.stringify(outputs);
-      return { sequence, is_repeat, errors, outputs: text, outputsOmitted };
+      return { sequence, is_repeat, errors, outputs: text, outputsOmitted, notes: notesIn(result) };
     }),
   };
 }

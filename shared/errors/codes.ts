@@ -136,7 +136,7 @@ export const errorCodes = {
   sequence_gap: { exitCode: 4, status: 409 },
   /** No worker takes the pipelines of a new group. Nothing of it was kept. */
   no_workers_available: { exitCode: 4, status: 503 },
-  /** No worker runs the pipeline at the moment: it is being given to one. Nothing of the request was taken. */
+  /** No worker runs the pipeline at the moment: it is being given to one. Or its group was changed while the events were on their way. Nothing of the request was taken, or of the events that it is said of. */
   pipeline_moving: { exitCode: 4, status: 503 },
   /** A worker did not answer in time. What the message says was kept reaches the pipeline. */
   worker_unreachable: { exitCode: 4, status: 502 },

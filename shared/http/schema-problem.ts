@@ -12,11 +12,11 @@ export function schemaProblem(violation: FastifySchemaValidationError & Verbose,
   const { instancePath, keyword, params, message = 'does not fit', parentSchema } = violation;
   const where = ['body', ...instancePath.split('/').slice(1).map(unescapePointer)].join('.');
   const found = valueAt(body, instancePath);
-  const problem = (text: string, hint?: string): CepError =>
+  const problem: Problem = (text, hint) =>
     new CepError('validation_error', `${where}: ${text}`, { details: { path: instancePath }, ...(hint === undefined ? {} : { hint }) });
   switch (keyword) {
     case 'required':
-      return problem(`lacks the member '${String(params['missingProperty'])}'`);
+      return lackingMember(String(params['missingProperty']), othersIn(found, parentSchema?.properties), problem);
     case 'additionalProperties':
       return unknownMember(String(params['additionalProperty']), Object.keys(parentSchema?.properties ?? {}), problem);
     case 'type':
@@ -31,7 +31,21 @@ export function schemaProblem(violation: FastifySchemaValidationError & Verbose,
   }
 }
 
-function unknownMember(name: string, known: readonly string[], problem: (text: string, hint?: string) => CepError): CepError {
+type Problem = (text: string, hint?: string) => CepError;
+
+/** `others`: members that are there and mean nothing, one of which it may have been meant to be. */
+function lackingMember(name: string, others: readonly string[], problem: Problem): CepError {
+  const meant = others.find((other) => nearestName(other, [name]) !== undefined);
+  return meant === undefined
+    ? problem(`lacks the member '${name}'`)
+    : problem(`lacks the member '${name}', and found '${meant}'`, `did you mean '${name}'?`);
+}
+
+function othersIn(found: unknown, known: Readonly<Record<string, unknown>> = {}): readonly string[] {
+  return typeof found === 'object' && found !== null ? Object.keys(found).filter((name) => !Object.hasOwn(known, name)) : [];
+}
+
+function unknownMember(name: string, known: readonly string[], problem: Problem): CepError {
   const nearest = nearestName(name, known);
   return problem(
     `unknown member '${name}': expected ${known.join(', ')}`,

@@ -249,6 +249,17 @@ export const groupSchema = Type.Object(
   strict,
 );
 
+/** The group after a change. */
+export const groupChangedSchema = Type.Object(
+  {
+    ...groupSchema.properties,
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What the change does to state and sources; not there where it does nothing.' }),
+    ),
+  },
+  strict,
+);
+
 export const tornDownSchema = Type.Object({ torn_down: Type.Boolean({ description: 'False: workers are still stopping it.' }) }, strict);
 
 const migrationStatus = Type.Enum(['started', 'moved', 'completed', 'failed']);

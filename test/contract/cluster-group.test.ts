@@ -170,6 +170,43 @@ describe('a group of coordinators', () => {
     expect([unknown.status, unknown.body.code]).toEqual([404, 'group_not_found']);
   }, 60_000);
 
+  it('says through any member what a change means for the state of a group', async () => {
+    const groups = '/api/v1/cluster/pipeline-groups';
+    const name = uniqueName();
+    const bodyOf = (replicas: number) => ({
+      pipelines: [{ name: 'p', source: 'stream S = Login .emit(user: user)', replicas, partition_key: 'user' }],
+    });
+    await group.ask(await group.leader(), 'POST', `${groups}?wait=false`, { body: { name, ...bodyOf(1) } });
+    for (const [at, id] of [await group.leader(), await group.follower()].entries()) {
+      const { status, body } = await group.ask(id, 'PUT', `${groups}/${name}?wait=false`, { body: bodyOf(at + 2) });
+      expect([status, body.version, (body as { warnings?: unknown[] }).warnings?.length]).toEqual([202, at + 2, 1]);
+    }
+    await group.ask(await group.leader(), 'DELETE', `${groups}/${name}?wait=false`);
+  });
+
+  it('checks a program by the connectors that any member has acknowledged before, wherever it is asked', async () => {
+    const [leader, follower] = [await group.leader(), await group.follower()];
+    const found: unknown[] = [];
+    for (let round = 0; round < 10; round++) {
+      const name = `Checked${round}`;
+      const check = async (): Promise<unknown> => {
+        const source = `stream S = Login .emit(user: user) .to(${name})`;
+        const { status, headers, body } = await group.ask(follower, 'POST', '/api/v1/cluster/validate', { body: { source } });
+        return [status, (body as { valid?: boolean }).valid, headers.get('x-cep-consistency')];
+      };
+      await group.ask(leader, 'POST', path, { body: { name, connector_type: 'console', params: {} } });
+      const made = await check();
+      await group.ask(leader, 'DELETE', `${path}/${name}`);
+      found.push([made, await check()]);
+    }
+    expect(found).toEqual(
+      Array(10).fill([
+        [200, true, null],
+        [200, false, null],
+      ]),
+    );
+  });
+
   it('drains a worker through any member, which waits itself', async () => {
     const [leader, follower] = [await group.leader(), await group.follower()];
     const start = (id: string) => ModelWorker.start(id, group.url(follower), { key: coordinatorKey, intervalMs: 1_000 });

@@ -88,6 +88,24 @@ describe('a pipeline group', () => {
     expect(await coordinator.get(`${groupsPath}/fraud`)).toMatchObject({ status: 404, body: { code: 'group_not_found' } });
   });
 
+  it('says what becomes of keys and sources when its events are divided otherwise', async () => {
+    await start(1);
+    const { id } = (await deploy({ pipelines: [{ name: 'p', source, replicas: 3, partition_key: 'user' }] })).body;
+    const change = async (pipeline: object, query = ''): Promise<unknown> => {
+      const body = { pipelines: [{ name: 'p', source, ...pipeline }] };
+      return (await coordinator.request('PUT', `${groupsPath}/${id}${query}`, { body })).body.warnings;
+    };
+    const warning = (text: string): unknown => [expect.stringContaining(`${text}: keys that change hands begin without state.`)];
+    const fewer = { replicas: 2, partition_key: 'user' };
+    expect(await change(fewer)).toEqual(warning("pipeline 'p' was 3 replicas by 'user', and is 2 replicas by 'user'"));
+    expect(await change({ ...fewer, source: `${source}\n` })).toBeUndefined();
+    expect(await change({ ...fewer, partition_key: 'ip' }, '?wait=false')).toEqual(
+      warning("pipeline 'p' was 2 replicas by 'user', and is 2 replicas by 'ip'"),
+    );
+    expect(await change({})).toEqual(warning("pipeline 'p' was 2 replicas by 'ip', and is one replica"));
+    expect(await change({ partition_key: 'user' })).toBeUndefined();
+  });
+
   it('is refused with the diagnostics of its programs, and with routes to nowhere', async () => {
     await start(1);
     const wrong = await deploy({ pipelines: [{ name: 'p', source: 'stream S = ' }] });
@@ -321,6 +339,44 @@ describe('a pipeline group', () => {
 });
 
 describe('events from outside', () => {
+  it('are told of as a server does: what was late, lacked a field, or is of a type that no pipeline reads which has it', async () => {
+    await start(2);
+    const pipelines = [
+      { name: 'a', source },
+      { name: 'b', source, replicas: 2, partition_key: 'user' },
+    ];
+    const routes = ['a', 'b'].map((to) => ({ from_pipeline: '_external', to_pipeline: to, event_types: ['*'] }));
+    await deploy({ pipelines, routes });
+    // Pipelines of one worker say the same: `a` has all three types, of which `b` reads Login.
+    const reads: Record<string, readonly string[]> = { a: ['Order'], b: ['Login'] };
+    for (const worker of workers) {
+      worker.notesOf = (events, id) => {
+        const count = (type: string): number => events.filter(({ event_type }) => event_type === type).length;
+        const names = ['Login', 'Order', 'Odrer'].filter((type) => count(type) > 0 && !reads[id.split(':')[1] as string]?.includes(type));
+        const unread = names.map((type) => ({ event_type: type, events: count(type), ...(type === 'Odrer' && { did_you_mean: 'Order' }) }));
+        const late = count('Login');
+        return {
+          ...(unread.length > 0 && { events_unread: unread.reduce((sum, { events }) => sum + events, 0), unread_types: unread }),
+          ...(late > 0 && { events_late: late, watermark: id.endsWith('1') ? 7 : 5 }),
+          ...(late > 0 && { events_incomplete: late, incomplete_fields: [{ event_type: 'Login', field: 'ip', events: late }] }),
+        };
+      };
+    }
+    const of = (type: string, count: number) => Array.from({ length: count }, (_, n) => ({ event_type: type, fields: { user: `u${n}` } }));
+    const events = [...of('Login', 20), ...of('Order', 3), ...of('Odrer', 2)];
+    const path = `${groupsPath}/fraud/inject`;
+    const { body } = await coordinator.post(`${path}-batch`, { events });
+    expect(body).toMatchObject({
+      ...{ accepted: 25, rejected: 0, events_late: 40, watermark: 7, events_unread: 2 },
+      unread_types: [{ event_type: 'Odrer', events: 2, did_you_mean: 'Order' }],
+      ...{ events_incomplete: 40, incomplete_fields: [{ event_type: 'Login', field: 'ip', events: 40 }] },
+    });
+    const one = await coordinator.post(path, { ...events[20], pipeline: 'b' });
+    expect(one.body).toMatchObject({ accepted: true, events_unread: 1, unread_types: [{ event_type: 'Order', events: 1 }] });
+    const read = await coordinator.post(path, { ...events[20], pipeline: 'a' });
+    expect(Object.keys(read.body)).toEqual(['routed_to', 'worker_id', 'accepted', 'output_events']);
+  });
+
   it('go to the pipelines of entry routes, and to replicas by their key', async () => {
     await start(2);
     const pipelines = [

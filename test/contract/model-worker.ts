@@ -48,6 +48,8 @@ export class ModelWorker {
   refusesField: string | undefined;
   /** An event that holds it is refused, and those that come with it are not. */
   invalidField: string | undefined;
+  /** What it says of the events of a batch besides. */
+  notesOf: (events: readonly { readonly event_type: string }[], placementId: string) => object = () => ({});
   /** The latest that it reads; undefined: it is of a version that says nothing of that. */
   stateFormat: number | undefined;
   /** What it was asked for when it was to close something. */
@@ -187,7 +189,7 @@ export class ModelWorker {
     }
     if (what === 'POST reopen') held.status = 'running';
     if (what === 'POST checkpoint') await this.checkpoint(id);
-    return what === 'POST events' ? this.#deliver(held, body as Delivery) : { ...this.#wire(id) };
+    return what === 'POST events' ? this.#deliver(id, held, body as Delivery) : { ...this.#wire(id) };
   }
 
   async #put(id: string, { epoch, tenure, created_index: created, revision, checkpoint }: Put): Promise<object> {
@@ -212,7 +214,7 @@ export class ModelWorker {
     return { placement_id: id, epoch, revision, status, received: { _external: received } };
   }
 
-  #deliver(held: Held, { batches }: Delivery): Record<string, unknown> {
+  #deliver(id: string, held: Held, { batches }: Delivery): Record<string, unknown> {
     if (held.status !== 'running') return { httpStatus: 409, code: 'pipeline_not_running', error: held.status };
     const refused = batches.flatMap(({ events }) => events).some(({ fields }) => Object.hasOwn(fields, this.refusesField ?? ''));
     if (refused) return { httpStatus: 400, code: 'validation_error', error: `a field '${this.refusesField}'` };
@@ -242,6 +244,7 @@ export class ModelWorker {
         errors,
         output_events: outputs,
         processing_time_us: 1,
+        ...this.notesOf(events, id),
       });
     }
     return { received: held.received, durable: 0, results };

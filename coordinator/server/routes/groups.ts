@@ -7,6 +7,7 @@ import type { Code } from '../../../shared/language/diagnostics/codes.ts';
 import { limits } from '../../../shared/limits.ts';
 import {
   type groupChangeSchema as changeSchema,
+  groupChangedSchema,
   groupChangeSchema,
   groupRequestSchema,
   groupSchema,
@@ -18,6 +19,7 @@ import type { RequestId } from '../../state/commands.ts';
 import { connectorsOf, groupNamed, groupsOf, placementsOf, requireGroup } from '../../state/queries.ts';
 import { type ClusterRequests, consistencyParameter, indexHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
+import { divisionWarnings } from '../division-warnings.ts';
 import { groupChars, groupStatus, groupWire } from '../group-wire.ts';
 import { leaderErrors } from './leader-errors.ts';
 import { type ValidateProgram, validateWith } from './programs.ts';
@@ -107,7 +109,7 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
       access: 'key',
       body: groupChangeSchema,
       query: { wait },
-      success: { 200: groupSchema, 202: groupSchema },
+      success: { 200: groupChangedSchema, 202: groupChangedSchema },
       errors: ['group_not_found', 'transition_refused', ...changeErrors],
       idempotency: 'handler',
       isAudited: true,
@@ -121,7 +123,10 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
             hint: 'groups keep their names',
           });
         }
-        if (!done && !requests.isForwarded(call)) await requireValid(validate, requests, { content, call });
+        const isAsked = !requests.isForwarded(call);
+        if (!done && isAsked) await requireValid(validate, requests, { content, call });
+        const was = groupNamed(group.state, known) ?? before;
+        const warnings = done || !isAsked ? [] : divisionWarnings(was, contentOf(content).pipelines);
         const isWaiting = call.query.wait;
         const command = async (request: RequestId) => {
           return { type: 'UpdateGroup', payload: { id: await meant(requests, call.params.id, request), ...contentOf(content) } } as const;
@@ -129,10 +134,15 @@ function deploymentRoutes({ requests, controller, validate }: GroupRoutesOptions
         const answered = await requests.change(call, command, ({ value }) => {
           return new Answer(isWaiting ? 200 : 202, shown(requireGroup(group.state, (value as unknown as GroupDone).id)));
         });
-        return await waited(answered, isWaiting && !requests.isForwarded(call), settled);
+        return withWarnings(await waited(answered, isWaiting && isAsked, settled), warnings);
       },
     }),
   ];
+}
+
+function withWarnings(answer: Answer, warnings: readonly string[]): Answer {
+  if (answer.status >= 300 || warnings.length === 0) return answer;
+  return new Answer(answer.status, { ...toldIn(answer), warnings: [...warnings] }, answer.headers);
 }
 
 function inspectionRoutes({ requests }: GroupRoutesOptions): readonly ClusterRoute[] {
@@ -287,12 +297,16 @@ function noWorkers(): CepError {
 }
 
 /** The leader's answer may have come as bytes, from another member. */
+function toldIn({ body }: Answer): Static<typeof groupSchema> {
+  return (Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body) as Static<typeof groupSchema>;
+}
+
 async function waited(
   answered: Answer,
   isWaiting: boolean,
   settled: (told: Static<typeof groupSchema>, index: number) => Promise<Static<typeof groupSchema> | undefined>,
 ): Promise<Answer> {
   if (answered.status >= 300 || !isWaiting) return answered;
-  const told = (Buffer.isBuffer(answered.body) ? JSON.parse(answered.body.toString()) : answered.body) as Static<typeof groupSchema>;
+  const told = toldIn(answered);
   return new Answer(answered.status, (await settled(told, indexOf(answered))) ?? told, answered.headers);
 }

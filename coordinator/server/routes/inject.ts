@@ -104,6 +104,8 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
           const schemas = lines && (await declarations.of(into, { pipeline: lines.pipeline, connectors, signal }));
           const unknown = new Map<string, number>();
           const read = (): ReadEvents => {
+            // They are read once more when the group changes while they are on their way.
+            unknown.clear();
             const given = lines
               ? { ...eventsIn(lines.text, { baseMs: clock(), schemas, unknown }), pipeline: lines.pipeline }
               : batchIn(call.body, unknown);
@@ -120,8 +122,9 @@ export function injectRoutes({ requests, injection, validate, clock }: InjectRou
   ];
 }
 
-function outputsIn({ outputs, outputsOmitted }: InjectionResult): string {
-  return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}`;
+function outputsIn({ outputs, outputsOmitted, notes }: InjectionResult): string {
+  const told = notes === undefined ? '' : `,${JSON.stringify(notes).slice(1, -1)}`;
+  return `"output_events":${outputs}${outputsOmitted === 0 ? '' : `,"outputs_omitted":${outputsOmitted}`}${told}`;
 }
 
 const usualMembers: ReadonlySet<string> = new Set(Object.keys(eventSchema.properties));

@@ -1,10 +1,11 @@
 import type { Static } from 'typebox';
 import type { EventDeclaration } from '../../../shared/events/schema.ts';
+import { Answer } from '../../../shared/http/answer.ts';
 import { lackingConnectors, withConnectors } from '../../../shared/language/connectors/with-connectors.ts';
 import { type validateRequestSchema as requestSchema, validateRequestSchema, validationSchema } from '../../../shared/protocol/program.ts';
 import type { Connector } from '../../state/cluster-state.ts';
 import { connectorsOf } from '../../state/queries.ts';
-import type { ClusterRequests } from '../cluster-requests.ts';
+import { type ClusterRequests, consistencyHeader } from '../cluster-requests.ts';
 import { type ClusterRoute, clusterPath, clusterRoute } from '../cluster-route.ts';
 
 type SentProgram = Static<typeof requestSchema>;
@@ -44,7 +45,7 @@ async function judgedWith(validate: ValidateProgram, { connectors, signal, ...se
   return { ...found, statements: Math.max(0, statements - lacking.length) };
 }
 
-export function programRoutes({ group }: ClusterRequests, validate: ValidateProgram): readonly ClusterRoute[] {
+export function programRoutes(requests: ClusterRequests, validate: ValidateProgram): readonly ClusterRoute[] {
   return [
     clusterRoute({
       method: 'POST',
@@ -55,8 +56,14 @@ export function programRoutes({ group }: ClusterRequests, validate: ValidateProg
       access: 'key',
       body: validateRequestSchema,
       success: { 200: validationSchema },
-      errors: ['quota_exceeded', 'queue_full', 'not_ready'],
-      handle: ({ body, signal }) => validateWith(validate, { ...body, connectors: connectorsOf(group.state), signal }),
+      errors: ['quota_exceeded', 'queue_full', 'not_ready', 'not_leader', 'overloaded'],
+      handle: async (call) => {
+        const { body, signal } = call;
+        // One that was made or deleted at another member is judged by as well.
+        const { state, isStale } = await requests.known(call);
+        const found = await validateWith(validate, { ...body, connectors: connectorsOf(state), signal });
+        return new Answer(200, found, isStale ? { [consistencyHeader]: 'stale' } : {});
+      },
     }),
   ];
 }

@@ -33,5 +33,5 @@ function reader<S extends TSchema>(schema: S, what: string): (value: Json) => St
 
 /** Of `AppendIngress`. @throws InvariantError */
 export const placesIn: (value: Json) => readonly IngressPlace[] = reader(placesSchema, 'places');
-/** Of `AppendIngressOfMany`, one for each of its requests. @throws InvariantError */
+/** Of `AppendIngressOfMany` and `AppendDividedIngress`, one for each of its requests. @throws InvariantError */
 export const answersIn: (value: Json) => readonly IngressAnswer[] = reader(answersSchema, 'answers');

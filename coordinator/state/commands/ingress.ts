@@ -1,10 +1,11 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ClusterState, type IngressBatch, type IngressLog, ingressKey, type Json } from '../cluster-state.ts';
+import { VERSIONS_FORMAT } from '../format.ts';
 import { type RequestId, requestIdSchema } from '../request-id.ts';
 import { SessionDrafts } from '../sessions.ts';
 import type { IngressPlace } from './ingress-answer.ts';
-import { changed, command, type Place, type Refusal, type Refused, refused } from './outcome.ts';
+import { changed, command, type Outcome, type Place, type Refusal, type Refused, refused } from './outcome.ts';
 
 const strict = { additionalProperties: false } as const;
 const batchMembers = {
@@ -15,7 +16,28 @@ const batchMembers = {
 /** The format of the log. */
 const MANY_SINCE = 2;
 const batchesOptions = { minItems: 1, maxItems: bounds.ingressBatchesPerCommandMax };
+const ofManyMembers = {
+  requests: Type.Array(
+    Type.Object(
+      { request: Type.Optional(requestIdSchema), batches: Type.Array(Type.Object(batchMembers, strict), batchesOptions) },
+      strict,
+    ),
+    { minItems: 1, maxItems: bounds.ingressRequestsPerCommandMax },
+  ),
+  texts: Type.Array(Type.String()),
+};
+const ofManySchema = Type.Object(ofManyMembers, strict);
+const dividedSchema = Type.Object(
+  {
+    groups: Type.Array(Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }), version: Type.Integer({ minimum: 1 }) }, strict), {
+      maxItems: bounds.ingressRequestsPerCommandMax,
+    }),
+    ...ofManyMembers,
+  },
+  strict,
+);
 
+type OfMany = Static<typeof ofManySchema>;
 type NewBatch = Omit<IngressBatch, 'sequence'>;
 
 /** Events that come from outside are agreed on before they are handed to a worker: what was acknowledged survives it. */
@@ -40,37 +62,39 @@ export const ingressCommands = {
   ),
   /** The batches of many requests, each as if it came by itself. `texts` has the events of all batches, in their order. */
   AppendIngressOfMany: command(
-    Type.Object(
-      {
-        requests: Type.Array(
-          Type.Object(
-            { request: Type.Optional(requestIdSchema), batches: Type.Array(Type.Object(batchMembers, strict), batchesOptions) },
-            strict,
-          ),
-          { minItems: 1, maxItems: bounds.ingressRequestsPerCommandMax },
-        ),
-        texts: Type.Array(Type.String()),
-      },
-      strict,
-    ),
-    (before, { requests, texts }, place) => {
-      const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
-      if (count !== texts.length) return refused('validation_error', `there are ${texts.length} texts for ${count} batches`);
-      const drafts: Drafts = { logs: new LogDrafts(before), sessions: new SessionDrafts(before) };
-      let at = 0;
-      const answers = requests.map(({ request, batches }) => {
-        // Every event passes here, and to copy members one does not name takes four times as long.
-        const own = batches.map(({ placementId, receivedAtMs, eventCount }) => {
-          return { placementId, receivedAtMs, eventCount, events: texts[at++] as string, sequence: 0 };
-        });
-        return answerOf(drafts, { request, batches: own }, place);
-      });
-      const id = requests[0]?.batches[0]?.placementId ?? '';
-      return changed(drafts.sessions.into(drafts.logs.into(before)), answers, { type: 'IngressAppended', id });
-    },
+    ofManySchema,
+    (before, payload, place) => appended(new LogDrafts(before), before, payload, place),
     MANY_SINCE,
   ),
+  /**
+   * The same of events that were divided among placements by these versions of their groups. What was divided by another one is refused: the
+   * events of a key would go to a replica that does not have it.
+   */
+  AppendDividedIngress: command(
+    dividedSchema,
+    (before, { groups, ...payload }, place) => {
+      const versions = new Map(groups.map(({ id, version }) => [id, version]));
+      return appended(new LogDrafts(before, versions), before, payload, place);
+    },
+    VERSIONS_FORMAT,
+  ),
 };
+
+function appended(logs: LogDrafts, before: ClusterState, { requests, texts }: OfMany, place: Place): Outcome {
+  const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
+  if (count !== texts.length) return refused('validation_error', `there are ${texts.length} texts for ${count} batches`);
+  const drafts: Drafts = { logs, sessions: new SessionDrafts(before) };
+  let at = 0;
+  const answers = requests.map(({ request, batches }) => {
+    // Every event passes here, and to copy members one does not name takes four times as long.
+    const own = batches.map(({ placementId, receivedAtMs, eventCount }) => {
+      return { placementId, receivedAtMs, eventCount, events: texts[at++] as string, sequence: 0 };
+    });
+    return answerOf(drafts, { request, batches: own }, place);
+  });
+  const id = requests[0]?.batches[0]?.placementId ?? '';
+  return changed(drafts.sessions.into(drafts.logs.into(before)), answers, { type: 'IngressAppended', id });
+}
 
 interface Drafts {
   readonly logs: LogDrafts;
@@ -98,6 +122,9 @@ function refusalIn({ code, message, hint }: Refusal): Json {
 /** Numbered when it is taken. */
 type DraftBatch = NewBatch & { sequence: number };
 
+/** By the id of the group. */
+type GroupVersions = ReadonlyMap<string, number>;
+
 interface LogDraft {
   readonly before: IngressLog;
   /** Why it takes nothing, whatever room there is. */
@@ -109,12 +136,15 @@ interface LogDraft {
 /** The logs of a state while one command appends to them: each is put into the state once, not for each of its batches. */
 class LogDrafts {
   readonly #state: ClusterState;
+  readonly #versions: GroupVersions | undefined;
   readonly #drafts = new Map<string, LogDraft>();
   readonly #taken: DraftBatch[] = [];
   #chars: number;
 
-  constructor(state: ClusterState) {
+  /** `versions`: by which the batches were divided. @default nobody says */
+  constructor(state: ClusterState, versions?: GroupVersions) {
     this.#state = state;
+    this.#versions = versions;
     this.#chars = state.ingressChars;
   }
 
@@ -152,7 +182,7 @@ class LogDrafts {
     const known = this.#drafts.get(placementId);
     if (known !== undefined) return known;
     const before = this.#state.ingressLogs.get(placementId) ?? { placementId, first: 1, last: 0, chars: 0 };
-    const draft = { before, problem: problemOf(this.#state, placementId), last: before.last, chars: before.chars };
+    const draft = { before, problem: problemOf(this.#state, placementId, this.#versions), last: before.last, chars: before.chars };
     this.#drafts.set(placementId, draft);
     return draft;
   }
@@ -175,13 +205,15 @@ class LogDrafts {
   }
 }
 
-function problemOf(state: ClusterState, placementId: string): Refused | undefined {
+function problemOf(state: ClusterState, placementId: string, versions: GroupVersions | undefined): Refused | undefined {
   const placement = state.placements.get(placementId);
   if (placement === undefined) return refused('pipeline_not_found', `the cluster has no placement '${placementId}'`);
   if (placement.leavingVersion !== undefined)
     return refused('pipeline_not_found', `placement '${placementId}' takes nothing any more: it leaves`);
-  if (state.groups.get(placement.groupId)?.isDraining !== false) {
-    return refused('transition_refused', `the group of placement '${placementId}' is being taken down`);
+  const group = state.groups.get(placement.groupId);
+  if (group?.isDraining !== false) return refused('transition_refused', `the group of placement '${placementId}' is being taken down`);
+  if (versions !== undefined && versions.get(group.id) !== group.version) {
+    return refused('pipeline_moving', `group '${group.name}' was changed while events were on their way to it: nothing of these was taken`);
   }
   return undefined;
 }

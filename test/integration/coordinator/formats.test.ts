@@ -6,6 +6,7 @@ import { FormatAgreement } from '../../../coordinator/cluster/format-agreement.t
 import { GroupMember } from '../../../coordinator/cluster/group-member.ts';
 import { Replica } from '../../../coordinator/cluster/replica.ts';
 import { IngressCommits } from '../../../coordinator/ingress/ingress-commits.ts';
+import type { Group as PipelineGroup } from '../../../coordinator/state/cluster-state.ts';
 import { FIRST_FORMAT, LATEST_FORMAT } from '../../../coordinator/state/format.ts';
 import { decodeSnapshot, encodeSnapshot } from '../../../coordinator/state/snapshot.ts';
 import { Telemetry } from '../../../shared/telemetry/internal-events.ts';
@@ -74,7 +75,8 @@ async function append(placementId: string): Promise<void> {
   const { commits, service } = of(await leading());
   const batches = [{ placementId, receivedAtMs: 1, events: '[{"a":"\\""}]', eventCount: 1 }];
   const { last = 0 } = service.state.ingressLogs.get(placementId) ?? {};
-  const places = await Promise.all([1, 2].map(() => commits.append({ groupId: 'g', batches, request: undefined })));
+  const { id: groupId, version: groupVersion } = [...service.state.groups.values()][0] as PipelineGroup;
+  const places = await Promise.all([1, 2].map(() => commits.append({ groupId, groupVersion, batches, request: undefined })));
   expect(places.flat().map(({ sequence }) => sequence)).toEqual([last + 1, last + 2]);
 }
 

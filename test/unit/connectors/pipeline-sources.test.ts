@@ -8,6 +8,7 @@ import { MemoryDeadLetters } from '../../../worker/connectors/delivery/dead-lett
 import { fileConnector } from '../../../worker/connectors/file.ts';
 import { settingsOf } from '../../../worker/connectors/registry.ts';
 import { PipelineSources } from '../../../worker/connectors/sources/pipeline-sources.ts';
+import type { PipelineReplica } from '../../../worker/connectors/sources/replica.ts';
 import type { SourceFeed } from '../../../worker/connectors/sources/source-runner.ts';
 import { SourceMarks } from '../../../worker/runtime/pipelines/source-marks.ts';
 
@@ -43,10 +44,12 @@ const taken: number[] = [];
 let marks: SourceMarks;
 let release: () => void;
 let sources: PipelineSources;
+let replica: PipelineReplica | undefined;
 
 beforeEach(async () => {
   started.length = 0;
   taken.length = 0;
+  replica = undefined;
   marks = new SourceMarks();
   vi.spyOn(fileConnector as { -readonly [K in keyof ConnectorType]: ConnectorType[K] }, 'openSource').mockImplementation(
     () => new NumberSource(started),
@@ -72,6 +75,7 @@ beforeEach(async () => {
     position: (id) => marks.next(id),
     onChange: () => undefined,
     ready: Promise.resolve(),
+    replica: () => replica,
   });
   configure('a');
   await sources.start();
@@ -109,6 +113,22 @@ it('are read up to what there is before a replica leaves for which no other read
   release();
   await caughtUp;
   expect([before, taken]).toEqual([[], [0, 1, 2]]);
+});
+
+it('that goes on is divided as its pipeline is from then on, and for a moment as it was', async () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  await vi.waitFor(() => expect(started).toEqual([null]));
+  const divided = (partitionKey: string): PipelineReplica => ({ index: 1, count: 2, partitionKey, epoch: 1, firstPipelineId: 'p' });
+  // It reads none of n, of which no event has that field.
+  [replica] = [divided('n')];
+  configure('a');
+  now.mockReturnValue(3_000);
+  [replica] = [divided('other')];
+  configure('a');
+  now.mockReturnValue(6_000);
+  release();
+  await vi.waitFor(() => expect(marks.next('s')).toEqual({ next: 3 }));
+  expect(taken).toEqual([0]);
 });
 
 it('a file is read by the declarations of now, and goes on where it was', async () => {

@@ -1,7 +1,13 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { replicaOf } from '../../../shared/protocol/replica-of.ts';
 import type { SourceSettings } from '../../../worker/connectors/connector.ts';
-import { isOwn, type PipelineReplica, settingsOfReplica, sinkSettingsOfReplica } from '../../../worker/connectors/sources/replica.ts';
+import {
+  isOwn,
+  OwnShare,
+  type PipelineReplica,
+  settingsOfReplica,
+  sinkSettingsOfReplica,
+} from '../../../worker/connectors/sources/replica.ts';
 
 const replica = (index: number, count = 3): PipelineReplica => ({
   ...{ index, count, partitionKey: 'user', epoch: 5, firstPipelineId: 'g_1-p-0' },
@@ -58,4 +64,40 @@ it('sends under a name of its own where the other side has one of that name at a
   expect(sinkSettingsOfReplica(kafka, 1).parameters.get('transactional_id')).toBe('tx-1');
   const renewed = sinkSettingsOfReplica({ ...mqtt, latest: () => settings('mqtt', { client_id: 'plant8' }) }, 2);
   expect(renewed.latest?.().parameters.get('client_id')).toBe('plant8-2');
+});
+
+describe('the share of a replica', () => {
+  const lines = Array.from({ length: 60 }, (_, n) => Buffer.from(JSON.stringify({ event_type: 'A', k: n, j: n * 7 })));
+  const division = (index: number, count: number, partitionKey = 'k'): PipelineReplica | undefined =>
+    count === 1 ? undefined : { index, count, partitionKey, epoch: 1, firstPipelineId: 'p' };
+  const takenBy = (share: OwnShare): number[] => lines.flatMap((line, n) => (share.takes(line) ? [n] : []));
+  const ownOf = (replica: PipelineReplica | undefined): number[] =>
+    lines.flatMap((line, n) => (replica === undefined || isOwn(replica, line) ? [n] : []));
+
+  it.each([
+    ['replicas become more', [0, 1, 2].map((index) => [division(index, 3), division(index, 4)])],
+    ['replicas become fewer', [0, 1].map((index) => [division(index, 3), division(index, 2)])],
+    ['one becomes several', [[division(0, 1), division(0, 3)]]],
+    ['one is left', [[division(0, 2), division(0, 1)]]],
+    ['another field divides them', [0, 1].map((index) => [division(index, 2), division(index, 2, 'j')])],
+  ])('is the one of before as well until the others have heard of it too: %s', (_, changes) => {
+    for (const [before, after] of changes) {
+      let now = 1_000;
+      const share = new OwnShare(before, () => now);
+      expect(takenBy(share)).toEqual(ownOf(before));
+      share.change(after);
+      expect(takenBy(share)).toEqual([...new Set([...ownOf(before), ...ownOf(after)])].sort((a, b) => a - b));
+      // An epoch that goes on is no change.
+      now += 2_000;
+      share.change(after && { ...after, epoch: 7 });
+      now += 999;
+      expect(takenBy(share).length).toBe(new Set([...ownOf(before), ...ownOf(after)]).size);
+      now += 1;
+      expect(takenBy(share)).toEqual(ownOf(after));
+    }
+  });
+
+  it('takes what cannot be read where there is no other replica that does', () => {
+    expect([division(0, 1), division(0, 2), division(1, 2)].map((one) => new OwnShare(one).takes(null))).toEqual([true, true, false]);
+  });
 });

@@ -7,18 +7,18 @@ import type { Command } from '../../../coordinator/state/commands.ts';
 import { LATEST_FORMAT } from '../../../coordinator/state/format.ts';
 import { CepError } from '../../../shared/errors/error.ts';
 
-type OfMany = Extract<Command, { type: 'AppendIngressOfMany' }>['payload'];
+type Divided = Extract<Command, { type: 'AppendDividedIngress' }>['payload'];
 
 /** A group that decides when it is told to. */
 class HeldGroup {
   state = { ...emptyState, format: LATEST_FORMAT };
-  readonly held: { readonly payload: OfMany; readonly decide: (answers: readonly IngressAnswer[] | Error) => void }[] = [];
+  readonly held: { readonly payload: Divided; readonly decide: (answers: readonly IngressAnswer[] | Error) => void }[] = [];
 
   readonly propose = ({ payload }: Command): Promise<{ value: never; isRepeat: boolean; index: number }> =>
     new Promise((resolve, reject) => {
       const decide = (answers: readonly IngressAnswer[] | Error): void =>
         answers instanceof Error ? reject(answers) : resolve({ value: answers as unknown as never, isRepeat: false, index: 1 });
-      this.held.push({ payload: payload as OfMany, decide });
+      this.held.push({ payload: payload as Divided, decide });
     });
 
   /** Decides the oldest command: every batch has the length of its text as its place. */
@@ -36,8 +36,9 @@ class HeldGroup {
   }
 }
 
-const append = (groupId: string, events: string) => ({
+const append = (groupId: string, events: string, groupVersion = 1) => ({
   groupId,
+  groupVersion,
   request: undefined,
   batches: [{ placementId: `${groupId}:p:0`, receivedAtMs: 1, events, eventCount: 1 }],
 });
@@ -57,6 +58,29 @@ it('what comes while a command is under way goes into the next one, groups in tu
   expect(group.held.map(({ payload }) => payload.texts)).toEqual([['[4444]', '[4444444]', '[44444]', '[444444]']]);
   group.decideNext();
   expect((await Promise.all(rest)).flat().map(({ sequence }) => sequence)).toEqual([6, 7, 8, 9]);
+});
+
+it('a command says once by which version of a group its requests were divided, and has those of one version', async () => {
+  const group = new HeldGroup();
+  const commits = new IngressCommits(group);
+  const all = [append('a', '[1]'), append('a', '[22]'), append('b', '[333]', 7), append('a', '[4444]', 2)].map((one) =>
+    commits.append(one),
+  );
+  await microtasks();
+  expect(group.held.map(({ payload }) => payload.groups)).toEqual([
+    [
+      { id: 'a', version: 1 },
+      { id: 'b', version: 7 },
+    ],
+  ]);
+  group.decideNext();
+  await Promise.all(all.slice(0, 3));
+  await microtasks();
+  expect(group.held.map(({ payload: { groups, texts } }) => ({ groups, texts }))).toEqual([
+    { groups: [{ id: 'a', version: 2 }], texts: ['[4444]'] },
+  ]);
+  group.decideNext();
+  expect(await all[3]).toHaveLength(1);
 });
 
 it('much goes beside the command that is under way, and little that is left waits for one of them', async () => {
@@ -145,7 +169,7 @@ it('what stands around many small batches counts too', async () => {
   const commits = new IngressCommits(group);
   const placementId = `g:${'p'.repeat(125)}:0`;
   const batches = Array.from({ length: 1_000 }, () => ({ placementId, receivedAtMs: 1, events: '[1]', eventCount: 1 }));
-  const all = Array.from({ length: 10 }, () => commits.append({ groupId: 'g', request: undefined, batches }));
+  const all = Array.from({ length: 10 }, () => commits.append({ groupId: 'g', groupVersion: 1, request: undefined, batches }));
   await microtasks();
   while (group.held.length > 0) {
     expect(JSON.stringify(group.held[0]?.payload).length).toBeLessThan(2_097_152 / 2);

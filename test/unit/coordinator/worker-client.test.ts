@@ -79,6 +79,18 @@ it('says how many outputs a worker has left out', async () => {
   expect((await deliver()).results.map(({ outputsOmitted }) => outputsOmitted)).toEqual([3, 0]);
 });
 
+it('hands on why events may have caused nothing, and not what is counted where they come in', async () => {
+  const notes = { events_late: 2, watermark: 7, events_unread: 1, unread_types: [{ event_type: 'A', events: 1 }] };
+  const result = { sequence: 1, is_repeat: false, errors: [], output_events: [] };
+  const unknown = { unknown_members: [{ member: 'x', events: 1 }] };
+  const results = [
+    { ...result, ...notes, ...unknown },
+    { ...result, sequence: 2, ...unknown },
+  ];
+  answer = { text: JSON.stringify({ received: 2, durable: 0, results }), headers: {} };
+  expect((await deliver()).results.map((one) => one.notes)).toEqual([notes, undefined]);
+});
+
 it('an answer that is no JSON is none', async () => {
   answer = { text: '{"received":1,', headers: {} };
   await expect(deliver()).rejects.toThrow('gave an answer that is no JSON');

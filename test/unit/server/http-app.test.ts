@@ -312,6 +312,8 @@ describe('a body', () => {
   it.each([
     ['{"name": 5}', 'body.name: found the number 5, expected a text', undefined],
     ['{}', "body: lacks the member 'name'", undefined],
+    ['{"nmae": "a"}', "body: lacks the member 'name', and found 'nmae'", "did you mean 'name'?"],
+    ['{"size": 1, "other": 2}', "body: lacks the member 'name'", undefined],
     ['{"name": "a", "siez": 1}', "body: unknown member 'siez': expected name, size", "did you mean 'size'?"],
     ['{"name": "a", "size": "12"}', "body.size: found the text '12', expected a whole number", undefined],
     ['[]', 'body: found an array, expected an object', undefined],

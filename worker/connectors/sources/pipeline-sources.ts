@@ -7,7 +7,7 @@ import { redactorOf, settingsText } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openSource, withUse } from '../registry.ts';
 import { requireDistinctClients } from './distinct-clients.ts';
-import { isDivided, type PipelineReplica, readingOf, settingsOfReplica } from './replica.ts';
+import { isDivided, OwnShare, type PipelineReplica, readingOf, settingsOfReplica } from './replica.ts';
 import { SourceRunner, type SourceRunnerOptions, type SourceStatus } from './source-runner.ts';
 
 /** How long a source has to give nothing for it to be read up to what there is, how often that is looked at, and for how long at most. */
@@ -80,6 +80,8 @@ export class PipelineSources {
   readonly #ending = new Map<string, Promise<unknown>>();
   /** Those of the program that were ended with it. */
   #stopped: readonly SourceRunner[] = [];
+  /** Of what no broker divides. */
+  readonly #share: OwnShare;
   #isStarted = false;
   /** Started, and reading may begin. */
   #isReading = false;
@@ -90,6 +92,7 @@ export class PipelineSources {
 
   constructor(options: PipelineSourcesOptions) {
     this.#options = options;
+    this.#share = new OwnShare(options.replica?.());
   }
 
   /** @throws CepError `connector_error` when `configure` would */
@@ -115,6 +118,7 @@ export class PipelineSources {
     }
     const before = this.#runners;
     this.#runners = next;
+    this.#share.change(this.#options.replica?.());
     this.#messagesMax = messagesMax;
     this.#stopped = [];
     for (const [id, runner] of before) if (next.get(id) !== runner) this.#end(id, runner);
@@ -144,8 +148,8 @@ export class PipelineSources {
   #runner({ id, eventTypes }: SourceUse, settings: SourceSettings, source: Source): SourceRunner {
     const { pipelineId, deadLetters, onLetter, report, feed, safe, position, onChange } = this.#options;
     const redact = redactorOf(settings);
-    const replica = isDivided(settings) ? undefined : this.#options.replica?.();
-    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, onLetter, report, onChange, redact, replica };
+    const share = isDivided(settings) ? undefined : this.#share;
+    const common = { pipelineId, id, settings, eventTypes, source, feed, safe, deadLetters, onLetter, report, onChange, redact, share };
     return new SourceRunner({ ...common, position: () => position(id) });
   }
 

@@ -62,6 +62,50 @@ export function isOwn({ index, count, partitionKey }: PipelineReplica, line: Uin
   return replicaOf(partitionKey === undefined ? undefined : fieldOf(line, partitionKey), count) === index;
 }
 
+/** For so long after a change the others may not have heard of it, and leave what was a replica's own to it. */
+const FORMER_MS = 3_000;
+
+/**
+ * Which events a replica takes of what all of them read: its own, and for a moment after a change of how they are divided those too that were its
+ * own before. Whoever has them from then on may hear of it later, and does not go back to what it has passed over.
+ */
+export class OwnShare {
+  readonly #now: () => number;
+  #replica: PipelineReplica | undefined;
+  #former: readonly { readonly replica: PipelineReplica | undefined; readonly untilMs: number }[] = [];
+
+  /** @param replica Undefined where the pipeline is one, which takes everything. @param now Monotonic, ms */
+  constructor(replica: PipelineReplica | undefined, now: () => number = () => performance.now()) {
+    this.#replica = replica;
+    this.#now = now;
+  }
+
+  change(replica: PipelineReplica | undefined): void {
+    const before = this.#replica;
+    this.#replica = replica;
+    if (before?.count === replica?.count && before?.partitionKey === replica?.partitionKey) return;
+    this.#former = [...this.#present(), { replica: before, untilMs: this.#now() + FORMER_MS }];
+  }
+
+  /** @param line As `eventLine` gives it; null for what cannot be read */
+  takes(line: Uint8Array | null): boolean {
+    if (isTakenBy(this.#replica, line)) return true;
+    if (this.#former.length === 0) return false;
+    this.#former = this.#present();
+    return this.#former.some(({ replica }) => isTakenBy(replica, line));
+  }
+
+  #present() {
+    const nowMs = this.#now();
+    return this.#former.filter(({ untilMs }) => nowMs < untilMs);
+  }
+}
+
+function isTakenBy(replica: PipelineReplica | undefined, line: Uint8Array | null): boolean {
+  if (replica === undefined) return true;
+  return line === null ? replica.index === 0 : isOwn(replica, line);
+}
+
 function fieldOf(line: Uint8Array, field: string): unknown {
   let event: { readonly fields?: unknown; readonly data?: unknown };
   try {

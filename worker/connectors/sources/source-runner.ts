@@ -8,7 +8,7 @@ import { inTime } from '../in-time.ts';
 import { textParameter } from '../parameters.ts';
 import { eventLine, type TypeNaming } from './event-line.ts';
 import { rawEvent } from './raw-message.ts';
-import { isOwn, type PipelineReplica } from './replica.ts';
+import type { OwnShare } from './replica.ts';
 
 /** How long to wait before what was not taken is offered again, ms. */
 const FULL_PAUSE_MS = 10;
@@ -60,8 +60,8 @@ export interface SourceRunnerOptions {
   readonly onChange: () => void;
   /** Takes secrets out of what is said of the other side. */
   readonly redact: (text: string) => string;
-  /** It reads what is for all replicas, and takes what is its own. @default it reads what is its own */
-  readonly replica?: PipelineReplica | undefined;
+  /** It reads what is for all replicas, and takes this of it. @default it takes all that it reads */
+  readonly share?: OwnShare | undefined;
 }
 
 export interface SourceStatus {
@@ -219,10 +219,10 @@ export class SourceRunner {
   async #take(batch: SourceBatch): Promise<boolean> {
     const { messages, position, partition, awaited, isTold = false, onSafe } = batch;
     const lines: Uint8Array[] = [];
-    const { replica } = this.#options;
+    const { share } = this.#options;
     for (const [index, message] of messages.entries()) {
       const result = eventLine(message, this.#naming);
-      if (replica !== undefined && !('line' in result ? isOwn(replica, result.line) : replica.index === 0)) continue;
+      if (share?.takes('line' in result ? result.line : null) === false) continue;
       if ('line' in result) lines.push(result.line, newline);
       else if (!(await this.#bury(message, result.problem, this.#letterId(batch, index)))) return false;
     }

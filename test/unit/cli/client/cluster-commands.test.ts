@@ -185,6 +185,24 @@ describe('commands for a cluster', () => {
     expect((await run('groups', 'deploy', program)).stderr).toContain('holds no group');
   });
 
+  it.each([
+    ['fil: rules.vpl', "pipeline 'a' has neither 'file' nor 'source', and found 'fil'", "did you mean 'file'?"],
+    ['sorce: stream S = A', "pipeline 'a' has neither 'file' nor 'source', and found 'sorce'", "did you mean 'source'?"],
+    ['replicas: 2', "pipeline 'a' has neither 'file' nor 'source'", undefined],
+    ['file: [rules.vpl]', "'file' of pipeline 'a': found an array, expected the path of a program", undefined],
+  ])('say what a pipeline of a group file lacks: %s', async (member, problem, hint) => {
+    const file = folder.write('wrong.yaml', `name: fraud\npipelines:\n  - name: a\n    ${member}\n`);
+    const { exitCode, stderr } = await run('groups', 'deploy', file);
+    expect([exitCode, stderr]).toEqual([1, `error: '${file}': ${problem}\n${hint === undefined ? '' : `  hint: ${hint}\n`}`]);
+    expect(server.requests).toEqual([]);
+  });
+
+  it('show what a change of a group means for its state', async () => {
+    server.on(`PUT ${cluster}/pipeline-groups/g`, { json: { ...group, warnings: ['keys begin without state'] } });
+    const { stdout, stderr } = await run('groups', 'deploy', folder.write('shown.json', JSON.stringify(group)), '--update');
+    expect([stderr, stdout]).toEqual(['warning: keys begin without state\n', expect.stringContaining('Deployed group fraud')]);
+  });
+
   it('say how a group is changed that is there already', async () => {
     server.on(`POST ${cluster}/pipeline-groups`, refusal(409, 'name_taken', "there is a pipeline group 'fraud' already"));
     const { exitCode, stderr } = await run('groups', 'deploy', folder.write('taken.json', '{"name": "fraud", "pipelines": []}'));

@@ -108,3 +108,21 @@ describe('cep groups inject --file', () => {
     expect(server.requests).toEqual([]);
   });
 });
+
+it('says why events may have caused nothing, from a file and from the command line', async () => {
+  const notes = {
+    ...{ events_late: 1, watermark: 1_000, events_unread: 2, unread_types: [{ event_type: 'Logn', events: 2, did_you_mean: 'Login' }] },
+    ...{ events_incomplete: 1, incomplete_fields: [{ event_type: 'Login', field: 'pin', events: 1 }] },
+  };
+  const counts = { accepted: 3, rejected: 0, errors: [], processing_time_us: 2 };
+  server.on(route, { json: { routed_to: ['first'], ...counts, output_events: [], ...notes } });
+  const file = folder.write('notes.evt', '@0 Login { user: "ann", pin: "1" }\n');
+  for (const args of [
+    ['-f', file],
+    ['--event', 'Login { user: "ann" }'],
+  ]) {
+    const { stdout } = await run(...args);
+    expect(stdout).toMatch(/Logn.*Login[\s\S]*1 event was late[\s\S]*Login\.pin missing in 1 event\n3 accepted, /);
+    expect(JSON.parse((await run(...args, '--json')).stdout)).toMatchObject(notes);
+  }
+});

@@ -100,7 +100,7 @@ describe('what is no command of this version', () => {
   const create = { format: 1, type: 'CreateConnector', payload: { name: 'a', type: 'kafka', parameters: {} }, at: 5 };
 
   it.each([
-    ['of a later format', { ...create, format: 4 }, /format 4/],
+    ['of a later format', { ...create, format: 5 }, /format 5/],
     ['of an unknown kind', { ...create, type: 'SplitTheMoon' }, /no command 'SplitTheMoon'/],
     ['named like what objects inherit', { ...create, type: 'toString' }, /no command 'toString'/],
     [

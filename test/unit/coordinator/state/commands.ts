@@ -46,6 +46,19 @@ const anyRequest: fc.Arbitrary<RequestId> = fc.record({
 
 const ingressBatch = fc.record({ placementId, receivedAtMs: fc.nat(), eventCount: fc.integer({ min: 1, max: 2 }) });
 
+const ingressOfMany = fc
+  .array(
+    fc.record({ request: fc.option(anyRequest, { nil: undefined }), batches: fc.array(ingressBatch, { minLength: 1, maxLength: 2 }) }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .chain((requests) => {
+    const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
+    return fc.record({
+      requests: fc.constant(requests),
+      texts: fc.array(fc.constantFrom('[{}]', '[{"ä":1}]'), { minLength: count, maxLength: count }),
+    });
+  });
+
 const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
   CreateConnector: connector,
   UpdateConnector: connector,
@@ -97,22 +110,11 @@ const payloads: { readonly [T in Command['type']]: fc.Arbitrary<unknown> } = {
       { minLength: 1, maxLength: 3 },
     ),
   }),
-  AppendIngressOfMany: fc
-    .array(
-      fc.record({ request: fc.option(anyRequest, { nil: undefined }), batches: fc.array(ingressBatch, { minLength: 1, maxLength: 2 }) }),
-      {
-        minLength: 1,
-        maxLength: 4,
-      },
-    )
-    .chain((requests) => {
-      const count = requests.reduce((sum, { batches }) => sum + batches.length, 0);
-      return fc.record({
-        requests: fc.constant(requests),
-        texts: fc.array(fc.constantFrom('[{}]', '[{"ä":1}]'), { minLength: count, maxLength: count }),
-      });
-    }),
-  RaiseFormat: fc.record({ format: fc.constantFrom(1, 2, 3) }),
+  AppendIngressOfMany: ingressOfMany,
+  AppendDividedIngress: fc
+    .tuple(ingressOfMany, fc.array(fc.record({ id: groupId, version: fc.integer({ min: 1, max: 2 }) }), { minLength: 1, maxLength: 2 }))
+    .map(([ofMany, groups]) => ({ groups, ...ofMany })),
+  RaiseFormat: fc.record({ format: fc.constantFrom(1, 2, 3, 4) }),
   SetScalingPolicy: fc.record({ workersMin: fc.nat(3), workersMax: fc.nat(3), upThreshold: fc.nat(3), downThreshold: fc.nat(3) }),
 };
 

@@ -90,6 +90,25 @@ it('leaves the state before as it was', () => {
   expect(bytesOf(before)).toBe(then);
 });
 
+it('takes nothing that was divided by another version of its group, unless it was taken before', () => {
+  const one = (sequence: number) => ({ request: sent(sequence), batches: [batch('a')] });
+  const divided = (state: ClusterState, version: number, requests: OfMany['requests'], id = 'g') => {
+    const payload = { groups: [{ id, version }], requests, texts: requests.map(() => '[1]') };
+    const command = { type: 'AppendDividedIngress', payload } as const;
+    return apply(state, { command, request: undefined, atMs: 1 }, { index: state.index + 1, term: 1 });
+  };
+  const places = (sequence: number) => ({ places: [{ placementId: 'a', sequence, eventCount: 1 }] });
+  const group = { ...begun().groups.get('g'), version: 1 } as Group;
+  const first = divided({ ...begun(), groups: begun().groups.set('g', group) }, 1, [one(1)]);
+  expect(first.result).toMatchObject({ value: [places(1)] });
+  const changed = { ...first.state, groups: first.state.groups.set('g', { ...group, version: 2 }) };
+  const moving = { refusal: { code: 'pipeline_moving', message: expect.stringContaining("group 'g' was changed") } };
+  const { state, result } = divided(changed, 1, [one(1), one(2)]);
+  expect(result).toMatchObject({ value: [places(1), moving] });
+  expect(divided(state, 2, [one(2)], 'other').result).toMatchObject({ value: [moving] });
+  expect(divided(state, 2, [one(2)]).result).toMatchObject({ value: [places(2)] });
+});
+
 function sent(sequence: number) {
   return { session: 's', sequence, lowestUnacknowledged: sequence, digest: '' };
 }

@@ -50,11 +50,11 @@ describe('a snapshot', () => {
   });
 
   it('of a later format is refused', () => {
-    const text = Buffer.from('{"format":4}\n');
+    const text = Buffer.from('{"format":5}\n');
     const end = Buffer.alloc(4);
     end.writeUInt32BE(crc32c(text));
     expect(() => decodeSnapshot(Buffer.concat([text, end]))).toThrow(
-      'the snapshot has format 4, and this version reads up to 3. Start the version of cep that the other members run',
+      'the snapshot has format 5, and this version reads up to 4. Start the version of cep that the other members run',
     );
   });
 });

@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest';
+import { refusalError } from '../../../coordinator/cluster/refusal-error.ts';
+import { Injection } from '../../../coordinator/ingress/injection.ts';
+import { apply } from '../../../coordinator/state/apply.ts';
+import { type ClusterState, emptyState, type Group } from '../../../coordinator/state/cluster-state.ts';
+import { type Command, decodeProposal, encodeProposal, type RequestId } from '../../../coordinator/state/commands.ts';
+import { LATEST_FORMAT } from '../../../coordinator/state/format.ts';
+import { replicaOf } from '../../../shared/protocol/replica-of.ts';
+
+type Pipelines = Extract<Command, { type: 'UpdateGroup' }>['payload']['pipelines'];
+
+const ofClient = { session: 'client', sequence: 1, lowestUnacknowledged: 1, digest: 'body' };
+const replicated = (replicas: number, partitionKey = 'n'): Pipelines => [{ name: 'p', source: 'stream A = E', replicas, partitionKey }];
+
+interface ReadEvent {
+  readonly event_type: string;
+  readonly fields: { readonly n: number; readonly m: number; readonly long: string };
+}
+
+/** The state machine with the injection of its leader in front of it. What is to come first is agreed on before the next command. */
+class Leader {
+  state: ClusterState = { ...emptyState, format: LATEST_FORMAT };
+  /** What comes before the command of this number, from 0. */
+  before: Readonly<Record<number, Command>> = {};
+  readonly types: string[] = [];
+  readonly #injection: Injection;
+
+  constructor() {
+    const leader = this;
+    this.agree({ type: 'CreateGroup', payload: { name: 'g', pipelines: replicated(2), routes: [] } });
+    this.#injection = new Injection({
+      group: {
+        get state() {
+          return leader.state;
+        },
+        confirmed: async () => leader,
+        propose: async (command: Command, request: RequestId | undefined) => {
+          const first = leader.before[leader.types.length];
+          leader.types.push(command.type);
+          if (first) leader.agree(first);
+          return { value: leader.agree(command, request) };
+        },
+      } as never,
+      controller: { untilLook: async () => undefined } as never,
+      deliveries: {
+        isOpen: () => true,
+        result: async (_placement: string, sequence: number) => ({ sequence, errors: [], outputs: '[]', outputsOmitted: 0, workerId: 'w' }),
+      } as never,
+      clock: () => 1,
+    });
+  }
+
+  get group(): Group {
+    return this.state.groups.values().next().value as Group;
+  }
+
+  agree(command: Command, request?: RequestId): unknown {
+    const proposal = decodeProposal(encodeProposal({ command, request, atMs: 1 }));
+    const { state, result } = apply(this.state, proposal, { index: this.state.index + 1, term: 1 });
+    this.state = state;
+    if (result.kind === 'refused') throw refusalError(result.refusal);
+    return result.value;
+  }
+
+  update(pipelines: Pipelines): Command {
+    return { type: 'UpdateGroup', payload: { id: this.group.id, pipelines, routes: [] } };
+  }
+
+  inject(count: number, { long = '', id = ofClient }: { readonly long?: string; readonly id?: RequestId } = {}) {
+    const events: ReadEvent[] = Array.from({ length: count }, (_, n) => ({ event_type: 'E', fields: { n, m: n * 7, long } }));
+    const texts = events.map((event) => JSON.stringify(event));
+    const read = () => ({ events, indexes: events.map((_, at) => at), problems: [], texts: () => texts });
+    return this.#injection.take(this.group, { read }, id);
+  }
+
+  /** The number of each event that is in the log, by the replica that has it. */
+  logged(): Record<number, number[]> {
+    const logged: Record<number, number[]> = {};
+    for (const { placementId, events } of this.state.ingress.values()) {
+      const replica = Number(placementId.slice(placementId.lastIndexOf(':') + 1));
+      logged[replica] = [...(logged[replica] ?? []), ...(JSON.parse(events) as ReadEvent[]).map(({ fields }) => fields.n)];
+    }
+    return logged;
+  }
+}
+
+/** Events by the replica that has them, where the field `n` divides them, or its sevenfold. */
+function dividedAmong(replicas: number, count: number, factor = 1): Record<number, number[]> {
+  const by: Record<number, number[]> = {};
+  for (let n = 0; n < count; n++) {
+    const replica = replicaOf(n * factor, replicas);
+    by[replica] = [...(by[replica] ?? []), n];
+  }
+  return by;
+}
+
+it.each([
+  ['replicas are added', replicated(3), dividedAmong(3, 40)],
+  ['another field divides them', replicated(2, 'm'), dividedAmong(2, 40, 7)],
+])('events go where they belong by the group that is there when they come into the log: %s meanwhile', async (_, pipelines, expected) => {
+  const leader = new Leader();
+  leader.before = { 0: leader.update(pipelines) };
+  expect(await leader.inject(40)).toMatchObject({ accepted: 40, rejected: 0 });
+  expect(leader.logged()).toEqual(expected);
+  // The same request again has no other effect.
+  expect(await leader.inject(40)).toMatchObject({ accepted: 40, rejected: 0 });
+  expect(leader.logged()).toEqual(expected);
+});
+
+it('the answer names the pipelines that events went to in the end', async () => {
+  const leader = new Leader();
+  leader.before = { 0: leader.update([{ name: 'q', source: 'stream A = E', replicas: 1 }, ...replicated(2)]) };
+  expect(await leader.inject(4)).toMatchObject({ accepted: 4, routedTo: ['q'] });
+});
+
+it('of a request that takes several commands nothing is taken behind a change of its group, and the answer says which events', async () => {
+  const leader = new Leader();
+  leader.before = { 1: leader.update(replicated(3)) };
+  const { accepted, rejected, errors } = await leader.inject(60, { long: 'x'.repeat(12_000) });
+  const taken = Object.values(leader.logged()).flat();
+  expect([taken.length > 0, accepted, accepted + rejected]).toEqual([true, taken.length, 60]);
+  expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['pipeline_moving']));
+  expect([...taken, ...errors.map(({ index }) => index)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+});
+
+it('of a request that takes several commands all is taken where its group is divided as before a change', async () => {
+  const leader = new Leader();
+  const [{ name, replicas, partitionKey }] = replicated(2) as [Pipelines[number]];
+  const changed = (source: string): Command => leader.update([{ name, source, replicas, partitionKey: partitionKey as string }]);
+  leader.before = { 1: changed('stream B = E'), 2: changed('stream C = E') };
+  expect(await leader.inject(90, { long: 'x'.repeat(12_000) })).toMatchObject({ accepted: 90, rejected: 0 });
+  expect(leader.logged()).toEqual(dividedAmong(2, 90));
+  expect(leader.group.version).toBe(3);
+});
+
+it('as long as a member of the build before is there, the log is written for it', async () => {
+  const leader = new Leader();
+  leader.state = { ...leader.state, format: 3 };
+  expect(await leader.inject(4)).toMatchObject({ accepted: 4 });
+  expect(leader.types).toEqual(['AppendIngressOfMany']);
+});
