@@ -83,22 +83,56 @@ export class Injection {
    * log, and so has one effect; it is not judged by what is there now.
    * @throws CepError `no_route`, `pipeline_not_found`, `pipeline_moving`, `pipeline_not_running`, `queue_full`, `worker_unreachable`; RaftRefusal
    */
-  async take(group: Group, given: InjectedEvents, id: RequestId): Promise<InjectionResult> {
+  take(group: Group, given: InjectedEvents, id: RequestId): Promise<InjectionResult> {
     // What came without a key is known again by the log: to look for it among all that is under way would cost each event.
-    const known = isOfClient(id) ? takenBefore(this.#options.group.state, id) : undefined;
-    if (this.#waiting >= WAITING_MAX) throw tooManyWait(known);
+    if (isOfClient(id) || this.#waiting >= WAITING_MAX) return this.#takeKnown(group, given, id);
+    return this.#counted(this.#takeWhole(group, given, id) ?? this.#takeDivided(group, given, { id, before: undefined }));
+  }
+
+  async #takeKnown(group: Group, given: InjectedEvents, id: RequestId): Promise<InjectionResult> {
+    const before = isOfClient(id) ? takenBefore(this.#options.group.state, id) : undefined;
+    if (this.#waiting >= WAITING_MAX) throw tooManyWait(before);
+    return await this.#counted(this.#takeDivided(group, given, { id, before }));
+  }
+
+  #counted(taken: Promise<InjectionResult>): Promise<InjectionResult> {
     this.#waiting++;
-    try {
-      const appended = await this.#enter(group, given, { id, before: known });
-      const { portions, places } = appended;
-      const [only] = places;
-      const results =
-        only && places.length === 1 ? [await this.#resultAt(only)] : await Promise.all(places.map((at) => this.#resultAt(at)));
-      requirePlaced(portions, results);
-      return summary({ ...appended, results });
-    } finally {
-      this.#waiting--;
-    }
+    const ended = (): void => void this.#waiting--;
+    taken.then(ended, ended);
+    return taken;
+  }
+
+  /**
+   * Events that go all one way, to a worker that has the pipeline, as is usual: without what there is for all others, for thousands may be under
+   * way. Undefined of others. Where the log says more than that it has them they are sent again under the same id, which has one effect.
+   */
+  #takeWhole(group: Group, { pipeline, unread, read }: InjectedEvents, id: RequestId): Promise<InjectionResult> | undefined {
+    const { deliveries } = this.#options;
+    const only = unread && onlyPlacement(group, pipeline);
+    const division = only && inOnePortion(only, unread);
+    if (division === undefined || !deliveries.isOpen(only?.placementId ?? '')) return undefined;
+    const { portions, problems, eventCount } = division;
+    const otherwise = () => this.#takeDivided(group, { pipeline, unread, read }, { id, before: undefined });
+    return this.#appendNew(group, portions, id).then(
+      (places) => {
+        const [place] = places;
+        if (place === undefined || !hasPlacesOf(portions, places)) return otherwise();
+        return deliveries
+          .result(place.placementId, place.sequence, RESULT_MS_MAX)
+          .then((result) => summary({ group, portions, places, refusal: undefined, problems, results: [result], eventCount }));
+      },
+      (error) => {
+        if (isOfChange(error) || isConflict(error)) return otherwise();
+        throw error;
+      },
+    );
+  }
+
+  async #takeDivided(group: Group, given: InjectedEvents, sent: Sent): Promise<InjectionResult> {
+    const entered = await this.#enter(group, given, sent);
+    const results = await Promise.all(entered.places.map((at) => this.#resultAt(at)));
+    requirePlaced(entered.portions, results);
+    return summary({ ...entered, results });
   }
 
   /** Into the log, for the placements that the group has by then: divided before a change of it they are meant for others, or for one that is gone. */
@@ -246,8 +280,7 @@ export class Injection {
 
   /** @throws the error unless it is a conflict with this request as a member of the version before has proposed it */
   #requireUndivided(error: unknown, id: RequestId, first: readonly Portion[]): void {
-    const isConflict = error instanceof CepError && error.code === 'idempotency_conflict';
-    const conflict = isConflict ? conflictOf(this.#options.group.state, id, first) : 'other';
+    const conflict = isConflict(error) ? conflictOf(this.#options.group.state, id, first) : 'other';
     if (conflict === 'other') throw error;
     if (conflict === 'divided') throw dividedOtherwise();
   }
@@ -475,6 +508,11 @@ function refusalOfPart(error: unknown): CepError {
   if (!(error instanceof CepError)) throw error;
   if (error.code === 'overloaded') throw new RaftRefusal('timeout');
   return error;
+}
+
+/** The request was sent before, or another one under its key. */
+function isConflict(error: unknown): boolean {
+  return error instanceof CepError && error.code === 'idempotency_conflict';
 }
 
 /** A change of the group may be why. */

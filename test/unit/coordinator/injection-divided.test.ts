@@ -10,6 +10,7 @@ import { replicaOf } from '../../../shared/protocol/replica-of.ts';
 type Pipelines = Extract<Command, { type: 'UpdateGroup' }>['payload']['pipelines'];
 
 const ofClient = { session: 'client', sequence: 1, lowestUnacknowledged: 1, digest: 'body' };
+const ofMember = { session: 'member', sequence: 1, lowestUnacknowledged: 1, digest: '' };
 const replicated = (replicas: number, partitionKey = 'n'): Pipelines => [{ name: 'p', source: 'stream A = E', replicas, partitionKey }];
 
 interface ReadEvent {
@@ -70,7 +71,9 @@ class Leader {
     const events: ReadEvent[] = Array.from({ length: count }, (_, n) => ({ event_type: 'E', fields: { n, m: n * 7, long } }));
     const texts = events.map((event) => JSON.stringify(event));
     const read = () => ({ events, indexes: events.map((_, at) => at), problems: [], texts: () => texts });
-    return this.#injection.take(this.group, { read }, id);
+    // As it came, where it can go on so.
+    const unread = id === ofMember ? { list: `[${texts.join(',')}]`, count } : undefined;
+    return this.#injection.take(this.group, { read, unread }, id);
   }
 
   /** The number of each event that is in the log, by the replica that has it. */
@@ -105,6 +108,22 @@ it.each([
   // The same request again has no other effect.
   expect(await leader.inject(40)).toMatchObject({ accepted: 40, rejected: 0 });
   expect(leader.logged()).toEqual(expected);
+});
+
+it('events that can go on as they came, all to one placement, are divided as well where replicas are added meanwhile', async () => {
+  const leader = new Leader();
+  leader.agree(leader.update(replicated(1)));
+  leader.before = { 0: leader.update(replicated(3)) };
+  expect(await leader.inject(40, { id: ofMember })).toMatchObject({ accepted: 40, rejected: 0 });
+  expect(leader.logged()).toEqual(dividedAmong(3, 40));
+});
+
+it('what a member hands on again once its events would go all one way has one effect', async () => {
+  const leader = new Leader();
+  expect(await leader.inject(40, { id: ofMember })).toMatchObject({ accepted: 40, rejected: 0 });
+  leader.agree(leader.update(replicated(1)));
+  expect(await leader.inject(40, { id: ofMember })).toMatchObject({ accepted: 40, rejected: 0 });
+  expect(leader.logged()).toEqual(dividedAmong(2, 40));
 });
 
 it('the answer names the pipelines that events went to in the end', async () => {
