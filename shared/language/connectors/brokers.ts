@@ -19,7 +19,8 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
         'at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
         'Messages that a topic has deleted before they were read are a dead letter, which says from which offset on. A topic that was deleted ' +
         'and made anew is read from its beginning (brokers before 2.8 do not tell it from the one before, and what stands before the last ' +
-        'offset is passed over), and so are partitions that a topic gets. ' +
+        'offset is passed over), and so are partitions that a topic gets, which are noticed after half a minute at most; with `start: "latest"` by ' +
+        'readers that read the topic, or had read it, before it got them: one that begins later begins at their end. ' +
         'Reads messages without compression and with gzip. Time waits for the partitions that hold messages when reading begins, and for those ' +
         'that have brought some, each until it is idle. What is written first to a topic that was empty, or after all partitions were idle, ' +
         'moves time by itself: older messages that others bring behind it are late by that, unless `out_of_order` covers it.',
