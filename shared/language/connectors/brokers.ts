@@ -121,7 +121,8 @@ stream Large = Payment.from(Ledger, topic: "payments")
         'recognized. A consumer that several pipelines share: at least once. A subject of core NATS at most once: what is published while ' +
         'nobody listens is gone. What a server loses itself is lost. What a stream has deleted before it was read is a dead letter, where all ' +
         'of its subjects are read; of some of them it is not known. To a consumer that several share, what is given again comes behind newer ' +
-        'messages.',
+        'messages. What waits here is not given to another of them while the process runs, also by a consumer that somebody else has made and that ' +
+        'waits less (`ack_wait`, `backoff`), down to 0.3 s. One with `max_deliver` does not give again, after a crash, what it has given so often.',
       sink:
         'With JetStream at least once: delivered is what the stream has kept. What is sent again has the same `id`, also as `Nats-Msg-Id`, by ' +
         'which the stream drops it within its duplicate window. To core NATS at most once: delivered is what the server has read.',
