@@ -51,7 +51,7 @@ export class Connections {
   #server: Server | undefined;
   #isEnding = false;
 
-  constructor(stallMs = limits.answerStallMsMax) {
+  constructor(stallMs: number = limits.answerStallMsMax) {
     this.#stallMs = stallMs;
   }
 
