@@ -1,9 +1,13 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Lookup } from '../connector.ts';
+import { inTime } from '../in-time.ts';
 import { redactorOf, settingsText } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openLookup } from '../registry.ts';
+
+/** How long one may take to close, ms: one that is about to connect hears of nothing before its server answers, or does not. */
+const CLOSE_MS_MAX = 1_000;
 
 interface OpenLookup {
   readonly lookup: Lookup;
@@ -112,6 +116,6 @@ export class PipelineLookups {
   async close(): Promise<void> {
     const lookups = [...this.#lookups.values()];
     this.#lookups = new Map();
-    await Promise.allSettled(lookups.map(({ lookup }) => lookup.close()));
+    await Promise.allSettled(lookups.map(({ lookup }) => inTime(lookup.close(), CLOSE_MS_MAX)));
   }
 }
