@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, closeSync, mkdtempSync, openSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -225,6 +236,38 @@ describe('a followed file', () => {
     await second.until(() => second.messages.length === 2);
     expect([...first.messages, ...second.messages].map(({ problem }) => problem)).toEqual(Array(5).fill(undefined));
     expect([...numbers(first), ...numbers(second)]).toEqual(upTo(5));
+  });
+
+  it.each([
+    ['has more', 40],
+    ['has no more', 30],
+  ])('was copied and cut while nobody read: the copy %s, and then what is in its place is read', async (_, end) => {
+    write('a.jsonl.2', lines(1, 40));
+    write('a.jsonl', lines(0, 30));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 30);
+    await first.close();
+    append('a.jsonl', lines(30, end));
+    copyFileSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    truncateSync(join(folder, 'a.jsonl'));
+    append('a.jsonl', lines(end, 60));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 30);
+    expect(problems(second)).toEqual(Array(30).fill(undefined));
+    expect([...numbers(first), ...numbers(second)]).toEqual(upTo(60));
+  });
+
+  it('was cut while nobody read, where two files beside it begin as it did: that is told', async () => {
+    write('a.jsonl', lines(0, 30));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 30);
+    await first.close();
+    for (const name of ['a.jsonl.1', 'a.jsonl.2']) copyFileSync(join(folder, 'a.jsonl'), join(folder, name));
+    truncateSync(join(folder, 'a.jsonl'));
+    append('a.jsonl', line(50));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 2);
+    expect(problems(second)).toEqual([expect.stringContaining('was written over'), undefined]);
   });
 
   it('was read to its end before it was cut: nothing is told, also where nothing stood in it yet', async () => {

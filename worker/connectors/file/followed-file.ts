@@ -140,7 +140,7 @@ export class FollowedFile implements Source {
         }
         await this.#pause(LOOK_MS);
         if (await reader.isWrittenAnew()) {
-          if (reader.isBehind) await this.#tellGone(reader.position, file, reading);
+          if (reader.isBehind) await this.#goOnInCopy(reader.position, file, reading);
           else if (await this.#sayNext(reader.position, file, reading)) this.#position = beginningOf(file.inode);
           return;
         }
@@ -156,11 +156,11 @@ export class FollowedFile implements Source {
     if (position.offset === 0 || (await reading.take({ messages: [], position: { ...position } }))) this.#position = position;
   }
 
-  /** For another file, or what was written over it. What it may have had behind the position is a dead letter. False when reading has ended. */
+  /** For another file, or what was written over it. What it may have had behind the position is a dead letter. False when something else comes first. */
   async #leave(position: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
     const isThrough = this.#isThrough || !this.#options.follows;
     this.#isThrough = false;
-    if (!isThrough && position.next !== file.inode) return this.#tellGone(position, file, reading);
+    if (!isThrough && position.next !== file.inode) return this.#goOnInCopy(position, file, reading);
     if (!this.#options.follows || position.next === file.inode) return true;
     return this.#sayNext(position, file, reading);
   }
@@ -171,6 +171,24 @@ export class FollowedFile implements Source {
     if (!(await reading.take({ messages: [], position: { ...position } }))) return false;
     this.#position = position;
     return true;
+  }
+
+  /** Who cuts a file may have copied it before (`copytruncate`). Where there is no copy that is told. False when the copy comes first. */
+  async #goOnInCopy(before: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
+    const copy = await this.#copyOf(before, file);
+    if (copy === undefined) return this.#tellGone(before, file, reading);
+    this.#position = { ...before, inode: copy };
+    return false;
+  }
+
+  /** The number of the only file beside it that begins as it did, and is as long. What has less than a whole head may be like any other. */
+  async #copyOf(position: FilePosition, { inode }: OpenFile): Promise<number | undefined> {
+    if (position.headLength < HEAD_BYTES) return undefined;
+    const alike: number[] = [];
+    for (const { path, stats, isPacked } of await this.#beside()) {
+      if (!isPacked && stats.ino !== inode && (await beginsAs(path, position, position.offset))) alike.push(stats.ino);
+    }
+    return alike.length === 1 ? alike[0] : undefined;
   }
 
   async #tellGone(before: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
@@ -467,12 +485,12 @@ async function openFile(path: string): Promise<OpenFile> {
   });
 }
 
-/** Whether there is a file that begins as the one of the position does. */
-async function beginsAs(path: string, position: FilePosition): Promise<boolean> {
+/** Whether there is a file that begins as the one of the position does, of so many bytes at least. */
+async function beginsAs(path: string, position: FilePosition, offset = 0): Promise<boolean> {
   const file = await openFile(path).catch(() => undefined);
   if (file === undefined) return false;
   try {
-    return await isSame(file.handle, { ...position, offset: 0 });
+    return await isSame(file.handle, { ...position, offset });
   } finally {
     await file.handle.close();
   }
