@@ -195,8 +195,8 @@ export class FollowedFile implements Source {
     const { inode, head, offset } = before;
     const what = inode === file.inode ? 'was written over' : 'was removed, or renamed to where it is not looked for,';
     const problem =
-      `the file of which ${offset} bytes were read ${what} before it was seen to its end: what it had behind them was not read, ` +
-      'and reading goes on with what is in its place: keep it beside it until it is read';
+      `the file of which ${offset} bytes were read ${what} before it was seen to its end: what it may have had behind them was not read, ` +
+      'and reading goes on with what is in its place: leave it beside that until it is read';
     const position = beginningOf(file.inode);
     const placeOf = (): string => `gone ${inode} ${head} ${offset}`;
     if (!(await reading.take({ messages: [{ bytes: Buffer.alloc(0), problem }], position: { ...position }, placeOf }))) return false;
