@@ -123,6 +123,8 @@ export const limits = {
   requestMsMax: 30_000,
   /** Time a connection is kept open between two requests. */
   keepAliveMsMax: 5_000,
+  /** Time in which a client may take nothing of an answer, or of a stream of outputs, that waits for it; then its connection is cut. */
+  answerStallMsMax: 120_000,
   /** Entries of one page of a list (`?limit=`). */
   pageEntriesDefault: 50,
   /** The largest `?limit=`. */

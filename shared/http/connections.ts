@@ -1,9 +1,13 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { limits } from '../limits.ts';
 
 /** Time for clients to send the rest of a request, and to read what was answered, once the server ends. */
 export const farewellMs = 2_000;
+
+/** How often it is looked for answers that are not taken, within the time that they have. */
+const LOOKS_PER_STALL = 6;
 
 type Response = ServerResponse<IncomingMessage>;
 
@@ -31,8 +35,9 @@ interface Late {
 
 /**
  * The open connections of a server. Each has one request answered at a time: what a client sends before it has its answer waits,
- * and more than that is not read, so that a request which was begun always has its socket and always learns of its end. The end
- * of the server waits for requests under way and for nobody who asks nothing.
+ * and more than that is not read, so that a request which was begun always has its socket and always learns of its end. Who takes
+ * nothing of an answer is cut after a while, also one that has said that it sends nothing more. The end of the server waits for
+ * requests under way and for nobody who asks nothing.
  */
 export class Connections {
   /** By their peers: the socket that carries the HTTP, which over TLS is not the one that was accepted. */
@@ -41,11 +46,19 @@ export class Connections {
   readonly #late = new Map<Duplex, Late>();
   /** When connections were read again that were held, monotonic, ms. */
   readonly #readAgainMs = new WeakMap<Duplex, number>();
+  /** How long a client may take nothing of its answer, ms. */
+  readonly #stallMs: number;
   #server: Server | undefined;
   #isEnding = false;
 
+  constructor(stallMs: number = limits.answerStallMsMax) {
+    this.#stallMs = stallMs;
+  }
+
   watch(server: Server): void {
     this.#server = server;
+    const looking = setInterval(() => this.#watchUntaken(), this.#stallMs / LOOKS_PER_STALL).unref();
+    server.once('close', () => clearInterval(looking));
     for (const event of ['connection', 'secureConnection']) server.on(event, (socket: Socket) => this.#open(socket));
   }
 
@@ -158,6 +171,19 @@ export class Connections {
     line.response = response;
     this.#lines.set(socket, line);
     response.once('close', () => this.#goOn(socket, line));
+  }
+
+  /** Answers that are made, and of which something waits for its client. The socket itself knows whether any of that goes. */
+  #watchUntaken(): void {
+    for (const { response } of this.#lines.values()) {
+      const socket = response?.writableEnded === true ? response.socket : null;
+      if (response === undefined || socket === null || socket.writableLength === 0 || socket.timeout === this.#stallMs) continue;
+      socket.setTimeout(this.#stallMs);
+      // Unless Node has given it the time between two requests by then.
+      response.once('finish', () => {
+        if (socket.timeout === this.#stallMs) socket.setTimeout(0);
+      });
+    }
   }
 
   /** A response is over: sent, or its client has left. */

@@ -90,6 +90,12 @@ export const metrics = {
     help: 'What `.enrich` has asked a connector, by how that ended; answers out of the cache are not asked for.',
     labels: [...ofPipeline, 'connector', 'result'],
   },
+  cep_lookups_open: { type: 'gauge', help: 'What `.enrich` asks a connector now.', labels: [...ofPipeline, 'connector'] },
+  cep_lookups_oldest_seconds: {
+    type: 'gauge',
+    help: 'Time for which the oldest of that has been asked; 0 when nothing is.',
+    labels: [...ofPipeline, 'connector'],
+  },
   cep_runs_active: { type: 'gauge', help: 'Partial matches that are open.', labels: ofPipeline },
   cep_runs_dropped_total: {
     type: 'counter',
@@ -102,6 +108,11 @@ export const metrics = {
   cep_checkpoint_age_seconds: {
     type: 'gauge',
     help: 'Time since all that came through was saved, of a pipeline that runs.',
+    labels: ofPipeline,
+  },
+  cep_checkpoint_wait_seconds: {
+    type: 'gauge',
+    help: 'Time for which a checkpoint has waited for the engine, which first works through what it has, look-ups included; 0 when none waits.',
     labels: ofPipeline,
   },
   cep_queue_depth: { type: 'gauge', help: 'Events that wait for the engine of a pipeline.', labels: ofPipeline },

@@ -131,6 +131,9 @@ describe('GET /metrics', () => {
     'cep_state_bytes gauge',
     'cep_checkpoint_seconds gauge',
     'cep_checkpoint_age_seconds gauge',
+    'cep_checkpoint_wait_seconds gauge',
+    'cep_lookups_open gauge',
+    'cep_lookups_oldest_seconds gauge',
     'cep_loop_delay_seconds gauge',
     'process_cpu_seconds_total counter',
   ])('declares %s', async (type) => {

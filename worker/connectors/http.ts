@@ -47,7 +47,7 @@ export const httpConnector: ConnectorType = {
     });
   },
   openLookup: openHttpLookup,
-  openSource: ({ name, parameters }) => webhookSource(name, textParameter(parameters, 'secret')),
+  openSource: webhookSource,
   async *test({ name, topic, parameters, role }, { door }) {
     if (role === 'source') {
       yield { name: 'name', untested: 'it connects to nothing: others send to the server' };

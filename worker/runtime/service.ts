@@ -601,6 +601,8 @@ export const latencyBucketsSeconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 
 export interface PipelineScrape extends PipelineMetrics {
   /** What was looked up for `.enrich`, since the process began. @default nothing */
   readonly lookups?: readonly { readonly connector: string; readonly result: 'ok' | 'error'; readonly count: number }[];
+  /** Those of them that are asked now. @default nothing is */
+  readonly lookupsUnderWay?: readonly { readonly connector: string; readonly count: number; readonly oldestSeconds: number }[];
   /** Of each `.from`, what came and was dropped because there was no room. */
   readonly sources?: readonly { readonly source: string; readonly dropped: number }[];
   /** By sink and source, and of rows that a stream could not evaluate. @default none */
@@ -618,6 +620,8 @@ export interface PipelineScrape extends PipelineMetrics {
   readonly checkpointSeconds: number;
   /** Since everything that had come through was saved; null while it does not run, for it has nothing to save then. */
   readonly checkpointAgeSeconds: number | null;
+  /** For which a checkpoint has waited for the engine. @default none waits */
+  readonly checkpointWaitSeconds?: number;
 }
 
 export interface ConnectorScrape {

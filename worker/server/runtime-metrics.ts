@@ -50,6 +50,9 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
     Object.fromEntries(streams.map(({ name, runsDropped }) => [name, { ...noRunsDropped, ...runsDropped }])),
   ),
   cep_lookups_total: ({ lookups = [] }) => lookups.map(({ connector, result, count }) => ({ labels: [connector, result], value: count })),
+  cep_lookups_open: ({ lookupsUnderWay = [] }) => lookupsUnderWay.map(({ connector, count }) => ({ labels: [connector], value: count })),
+  cep_lookups_oldest_seconds: ({ lookupsUnderWay = [] }) =>
+    lookupsUnderWay.map(({ connector, oldestSeconds }) => ({ labels: [connector], value: oldestSeconds })),
   cep_source_dropped_total: ({ sources = [] }) => sources.map(({ source, dropped }) => ({ labels: [source], value: dropped })),
   cep_dlq_events_total: ({ deadLetters = [] }) => deadLetters.map(({ connector, written }) => ({ labels: [connector], value: written })),
   cep_dlq_dropped_total: ({ deadLetters = [] }) => deadLetters.map(({ connector, dropped }) => ({ labels: [connector], value: dropped })),
@@ -57,6 +60,7 @@ const pipelineMetrics: Readonly<Partial<Record<MetricName, PipelineSamples>>> = 
   cep_state_bytes: single(({ stateBytes }) => stateBytes),
   cep_checkpoint_seconds: single(({ checkpointSeconds }) => checkpointSeconds),
   cep_checkpoint_age_seconds: ({ checkpointAgeSeconds: value }) => (value === null ? [] : [{ value }]),
+  cep_checkpoint_wait_seconds: single(({ checkpointWaitSeconds = 0 }) => checkpointWaitSeconds),
   cep_queue_depth: single(({ eventsInFlight }) => eventsInFlight),
 };
 

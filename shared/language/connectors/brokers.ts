@@ -19,7 +19,8 @@ export const brokerConnectors: readonly ConnectorDescriptor[] = [
         'at least once: what was not committed when partitions change hands comes again. What a cluster loses itself is lost. ' +
         'Messages that a topic has deleted before they were read are a dead letter, which says from which offset on. A topic that was deleted ' +
         'and made anew is read from its beginning (brokers before 2.8 do not tell it from the one before, and what stands before the last ' +
-        'offset is passed over), and so are partitions that a topic gets. ' +
+        'offset is passed over), and so are partitions that a topic gets, which are noticed after half a minute at most; with `start: "latest"` by ' +
+        'readers that read the topic, or had read it, before it got them: one that begins later begins at their end. ' +
         'Reads messages without compression and with gzip. Time waits for the partitions that hold messages when reading begins, and for those ' +
         'that have brought some, each until it is idle. What is written first to a topic that was empty, or after all partitions were idle, ' +
         'moves time by itself: older messages that others bring behind it are late by that, unless `out_of_order` covers it.',
@@ -120,7 +121,8 @@ stream Large = Payment.from(Ledger, topic: "payments")
         'recognized. A consumer that several pipelines share: at least once. A subject of core NATS at most once: what is published while ' +
         'nobody listens is gone. What a server loses itself is lost. What a stream has deleted before it was read is a dead letter, where all ' +
         'of its subjects are read; of some of them it is not known. To a consumer that several share, what is given again comes behind newer ' +
-        'messages.',
+        'messages. What waits here is not given to another of them while the process runs, also by a consumer that somebody else has made and that ' +
+        'waits less (`ack_wait`, `backoff`), down to 0.3 s. One with `max_deliver` does not give again, after a crash, what it has given so often.',
       sink:
         'With JetStream at least once: delivered is what the stream has kept. What is sent again has the same `id`, also as `Nats-Msg-Id`, by ' +
         'which the stream drops it within its duplicate window. To core NATS at most once: delivered is what the server has read.',

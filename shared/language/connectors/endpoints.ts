@@ -110,7 +110,9 @@ stream Large = Payment.from(Incoming)
     guarantees: {
       source:
         'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files, and ' +
-        'those that were compressed (`<name>.<anything>.gz`) while nobody read, where one alone begins as what was read did. A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning.',
+        'those that were compressed (`<name>.<anything>.gz`), or copied before the file was cut (`copytruncate`), while nobody read, where one alone begins as what was read did. A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning. ' +
+        'Where what was read is neither in its place nor beside it, or was written over, before its end was seen, what it may have had behind ' +
+        'what was read is a dead letter, which says behind which byte.',
       sink:
         'Exactly once, also after a crash of the process: what the last 64 MiB of the file hold is not written again. When the whole ' +
         'machine fails, the last 0.1 s may be missing. Where the file was renamed, as rotation does, or removed, the next event begins ' +

@@ -14,7 +14,7 @@ export const messageConnectors: readonly ConnectorDescriptor[] = [
       source:
         'At most once: the protocol has no answers, so what is sent while nobody listens is gone, and so is what came just before this ' +
         'process died. With `tcp` a sender that is too fast has to wait; with `udp` what comes while 10,000 messages wait is dropped, and one dead letter says how many were. A message without ' +
-        'priority, of more than 64 KiB, or shorter than its octet count says, is a dead letter.',
+        'priority, of more than 64 KiB, or shorter than its octet count says, is a dead letter. Of 1,000 connections at a time further ones are refused, which a dead letter says, once a minute.',
     },
     example: `connector Logs = syslog (listen: "0.0.0.0:5514", protocol: "tcp")
 connector Alerts = file (path: "alerts.jsonl")

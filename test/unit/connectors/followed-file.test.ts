@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -36,7 +47,9 @@ const write = (name: string, text: string | Uint8Array): void => writeFileSync(j
 const append = (name: string, text: string): void => appendFileSync(join(folder, name), text);
 const line = (number: number): string => `{"event_type":"A","n":${number}}\n`;
 const lines = (from: number, to: number): string => Array.from({ length: to - from }, (_, at) => line(from + at)).join('');
-const numbers = ({ texts }: ReadingSource): number[] => texts.map((text) => JSON.parse(text).n);
+const numbers = ({ messages }: ReadingSource): number[] =>
+  messages.filter(({ problem }) => problem === undefined).map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()).n);
+const problems = ({ messages }: ReadingSource): (string | undefined)[] => messages.map(({ problem }) => problem);
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number);
 
 const schemas = new EventSchemas(
@@ -84,7 +97,7 @@ describe('a followed file', () => {
     await first.until(() => first.messages.length === 3);
     await first.close();
     const second = read('a.jsonl', {}, { ...first.position, headLength: 2 ** 40 });
-    await second.until(() => second.messages.length === 3);
+    await second.until(() => second.messages.length === 4);
     expect(numbers(second)).toEqual(upTo(3));
   });
 
@@ -178,8 +191,116 @@ describe('a followed file', () => {
     packAway('a.jsonl.1.gz', lines(0, 6), 3);
     write('a.jsonl', lines(9, 11));
     const reading = read('a.jsonl', {}, before.position);
-    await reading.until(() => reading.messages.length === 2);
+    await reading.until(() => reading.messages.length === 3);
+    expect(problems(reading)).toEqual([expect.stringMatching(/^the file of which \d+ bytes were read was removed/), undefined, undefined]);
     expect(numbers(reading)).toEqual([9, 10]);
+  });
+
+  it.each([
+    ['removed', () => rmSync(join(folder, 'a.jsonl'))],
+    ['renamed to where it is not looked for', () => renameSync(join(folder, 'a.jsonl'), join(folder, 'old-a.jsonl'))],
+  ])('was %s while nobody read: what it may have had is told once, also when the next start sees it', async (_, remove) => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    await first.close();
+    append('a.jsonl', lines(3, 5));
+    // What has the number of another is taken for that one.
+    const keepNumber = openSync(join(folder, 'a.jsonl'), 'r');
+    remove();
+    write('a.jsonl', lines(10, 12));
+    closeSync(keepNumber);
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 3);
+    await second.close();
+    const told = `the file of which ${lines(0, 3).length} bytes were read was removed`;
+    expect(problems(second)).toEqual([expect.stringContaining(told), undefined, undefined]);
+    expect(numbers(second)).toEqual([10, 11]);
+    // It may have been told, and nothing read yet.
+    const third = read('a.jsonl', {}, second.batches[0]?.position);
+    await third.until(() => third.messages.length === 2);
+    expect(problems(third)).toEqual([undefined, undefined]);
+  });
+
+  it('was read to its end before it was removed: nothing is told, also where nothing stood in the next one yet', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    write('a.jsonl', '');
+    await first.until(() => first.batches.length === 2);
+    await first.close();
+    rmSync(join(folder, 'a.jsonl.1'));
+    append('a.jsonl', lines(3, 5));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 2);
+    expect([...first.messages, ...second.messages].map(({ problem }) => problem)).toEqual(Array(5).fill(undefined));
+    expect([...numbers(first), ...numbers(second)]).toEqual(upTo(5));
+  });
+
+  it.each([
+    ['has more', 40],
+    ['has no more', 30],
+  ])('was copied and cut while nobody read: the copy %s, and then what is in its place is read', async (_, end) => {
+    write('a.jsonl.2', lines(1, 40));
+    write('a.jsonl', lines(0, 30));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 30);
+    await first.close();
+    append('a.jsonl', lines(30, end));
+    copyFileSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    truncateSync(join(folder, 'a.jsonl'));
+    append('a.jsonl', lines(end, 60));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 30);
+    expect(problems(second)).toEqual(Array(30).fill(undefined));
+    expect([...numbers(first), ...numbers(second)]).toEqual(upTo(60));
+  });
+
+  it('was cut while nobody read, where two files beside it begin as it did: that is told', async () => {
+    write('a.jsonl', lines(0, 30));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 30);
+    await first.close();
+    for (const name of ['a.jsonl.1', 'a.jsonl.2']) copyFileSync(join(folder, 'a.jsonl'), join(folder, name));
+    truncateSync(join(folder, 'a.jsonl'));
+    append('a.jsonl', line(50));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 2);
+    expect(problems(second)).toEqual([expect.stringContaining('was written over'), undefined]);
+  });
+
+  it('was read to its end before it was cut: nothing is told, also where nothing stood in it yet', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    truncateSync(join(folder, 'a.jsonl'));
+    await first.until(() => first.batches.length === 2);
+    await first.close();
+    append('a.jsonl', line(3));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.messages.length === 1);
+    expect([...problems(first), ...problems(second)]).toEqual(Array(4).fill(undefined));
+    expect(numbers(second)).toEqual([3]);
+  });
+
+  it('is cut in the middle of what is read: what it had behind is told', async () => {
+    write('a.jsonl', lines(0, 50_000));
+    let open = (): void => undefined;
+    const reading = read('a.jsonl');
+    reading.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    await reading.until(() => reading.underWay === 1);
+    truncateSync(join(folder, 'a.jsonl'));
+    open();
+    await reading.until(() => reading.batches.length === 2);
+    append('a.jsonl', line(90_000));
+    await reading.until(() => reading.batches.length === 3);
+    expect(problems(reading).filter((problem) => problem !== undefined)).toEqual([
+      expect.stringMatching(/bytes were read was written over/),
+    ]);
+    expect(numbers(reading).at(-1)).toBe(90_000);
   });
 
   it('begins anew where the file was cut, and where another has got its number', async () => {
@@ -195,7 +316,8 @@ describe('a followed file', () => {
     truncateSync(join(folder, 'a.jsonl'));
     append('a.jsonl', lines(10, 14));
     const second = read('a.jsonl', {}, first.position);
-    await second.until(() => second.messages.length === 4);
+    await second.until(() => second.messages.length === 5);
+    expect(problems(second)[0]).toContain('was written over before it was seen to its end');
     expect(numbers(second)).toEqual([10, 11, 12, 13]);
   });
 

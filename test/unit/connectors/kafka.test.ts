@@ -66,11 +66,22 @@ describe('a topic', () => {
 
   it('gets partitions, which are read from their beginning, and those that it had before from where readers begin', () => {
     const before = new TakenOffsets(scope, null);
-    before.count(2);
+    before.count(2, () => false);
     const after = new TakenOffsets(scope, before.position);
     expect([0, 1, 2].map((partition) => after.beginning(partition, nothing, 'latest'))).toEqual([50n, 50n, 5n]);
-    after.count(3);
+    after.count(3, () => true);
     expect(after.beginning(2, nothing, 'latest')).toBe(50n);
+  });
+
+  it('gets a partition that nobody has begun with, and it stays new until somebody has, however often partitions are counted', () => {
+    const taken = new TakenOffsets(scope, null);
+    taken.count(1, () => false);
+    for (const begun of [[], [2]]) {
+      taken.count(3, (partition) => begun.includes(partition));
+      expect([1, 2].map((partition) => taken.beginning(partition, nothing, 'latest'))).toEqual([5n, 5n]);
+    }
+    taken.count(3, (partition) => partition === 1);
+    expect([1, 2].map((partition) => taken.beginning(partition, nothing, 'latest'))).toEqual([50n, 5n]);
   });
 
   it('that has lost what was not read yet is read from what it still has, or from its end', () => {

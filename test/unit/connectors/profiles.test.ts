@@ -1,10 +1,13 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { Duration, type Value } from '../../../shared/events/value.ts';
+import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
 import type { Profile } from '../../../shared/security/credentials/credentials.ts';
+import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 import type { ConnectorSettings, ProfileNotTaken } from '../../../worker/connectors/connector.ts';
 import { together } from '../../../worker/connectors/delivery/together.ts';
 import { latestOf, withProfile } from '../../../worker/connectors/profiles.ts';
-import { settingsOf, withUse } from '../../../worker/connectors/registry.ts';
+import { openSource, settingsOf, withUse } from '../../../worker/connectors/registry.ts';
 import { renewedLookup, renewedSink } from '../../../worker/connectors/renewed.ts';
 
 const profile = (properties: Record<string, Value>, more: Partial<Profile> = {}): Profile => ({
@@ -17,6 +20,8 @@ const hook = (...parameters: [string, unknown][]) => settingsOf('Hook', 'rest', 
 const given = (properties: Record<string, Value>, more?: Partial<Profile>) => ({
   profiles: new Map([['hook', profile(properties, more)]]),
 });
+
+const nowhere = { console: () => undefined, door: new OutboundDoor(NetworkPolicy.publicAnd([])) };
 
 describe('a profile', () => {
   it('fills in parameters, by any of their names; what stands at the connector counts first', () => {
@@ -175,5 +180,21 @@ describe('a profile that is read again', () => {
     await vi.waitFor(() => expect(said).toEqual(['end of http://a/']));
     await lookup.close();
     expect(said).toEqual(['end of http://a/', 'end of http://b/']);
+  });
+
+  it('is what a webhook goes by, from the next request on, unless it is none', () => {
+    const notTaken: unknown[] = [];
+    const profiles = new Map([['hook', profile({ secret: 'the first secret' })]]);
+    const settings = withProfile(hook(), { profiles, profileNotTaken: ({ problem }) => notTaken.push(problem) });
+    const opened = openSource({ ...settings, subscription: 's', topic: null, textFields: [] }, nowhere);
+    const body = Buffer.from('{}');
+    const takes = (secret: string): boolean | undefined =>
+      opened.webhook?.isGenuine(body, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);
+    const taken = (): unknown[] => ['the first secret', 'the second secret'].map(takes);
+    expect(taken()).toEqual([true, false]);
+    profiles.set('hook', profile({ secret: 'the second secret' }));
+    expect(taken()).toEqual([false, true]);
+    profiles.set('hook', profile({ secret: '' }));
+    expect([taken(), notTaken]).toEqual([[false, true], [expect.stringContaining('its secret is empty')]]);
   });
 });

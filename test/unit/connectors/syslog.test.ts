@@ -114,8 +114,14 @@ describe('a syslog source', () => {
     sender?.destroy();
     await reading?.close();
   });
-  const start = async (protocol: 'udp' | 'tcp'): Promise<{ readonly source: SyslogSource; readonly reading: ReadingSource }> => {
-    const source = new SyslogSource({ host: '127.0.0.1', port: 0, protocol, now: () => now, topicPart: 'Syslog', waitingMax: 100 });
+  const start = async (
+    protocol: 'udp' | 'tcp',
+    options: { readonly connectionsMax?: number } = {},
+  ): Promise<{ readonly source: SyslogSource; readonly reading: ReadingSource }> => {
+    const source = new SyslogSource({
+      ...{ host: '127.0.0.1', port: 0, protocol, now: () => now, topicPart: 'Syslog', waitingMax: 100 },
+      ...options,
+    });
     reading = new ReadingSource(source);
     await reading.until(() => source.port > 0);
     return { source, reading };
@@ -214,6 +220,26 @@ describe('a syslog source', () => {
     sender.write('<13>after\n');
     await reading.until(() => reading.messages.length === 2);
     expect(reading.messages[0]?.problem).toContain('more than 65536 bytes');
+  });
+
+  it('refuses connections beyond those that may be open, and says so once for many', async () => {
+    const { source, reading } = await start('tcp', { connectionsMax: 1 });
+    sender = connect(source.port, '127.0.0.1');
+    sender.write('<13>first\n');
+    await reading.until(() => reading.messages.length === 1);
+    for (let n = 0; n < 3; n++) {
+      const refused = connect(source.port, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume();
+      await new Promise((resolve) => refused.once('close', resolve));
+    }
+    sender.write('<13>second\n');
+    await reading.until(() => reading.messages.length === 3);
+    expect(reading.messages.map(({ problem }) => problem)).toEqual([
+      undefined,
+      expect.stringContaining('1 connection was refused, as 1 are open'),
+      undefined,
+    ]);
   });
 
   it('says when the port is not to be had', async () => {

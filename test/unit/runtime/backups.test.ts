@@ -45,6 +45,22 @@ describe('a backup', () => {
     expect(made.map(({ path }) => existsSync(path))).toEqual([true, true]);
   });
 
+  it('that fails names what cannot be read, and speaks of room only where there is none', async () => {
+    const failing = (code: string): Promise<unknown> =>
+      makeBackup({
+        ...{ stateDir, at, keep: 1 },
+        copyTo: () => Promise.reject(Object.assign(new Error(code), { code, path: join(stateDir, 'dlq/t.jsonl') })),
+      }).catch(({ message, hint }) => [message, hint]);
+    expect(await failing('EACCES')).toEqual([
+      'the state directory cannot be copied: dlq/t.jsonl: permission denied',
+      'docs/operations/damaged-storage.md says what to do where a file cannot be read',
+    ]);
+    expect(await failing('ENOSPC')).toEqual([
+      expect.stringContaining('no space is left'),
+      'a copy needs as much room as the directory itself',
+    ]);
+  });
+
   it('is on disk before an older one goes', async () => {
     const older = '2025-01-01T00-00-00.000Z';
     there(older);

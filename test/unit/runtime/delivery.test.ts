@@ -97,6 +97,7 @@ class ScriptedSink implements Sink {
   readonly sent: SinkMessage[] = [];
   answers: (undefined | DeliveryFailure)[] = [];
   hold: Promise<void> | undefined;
+  closing: Promise<void> = Promise.resolve();
 
   async send(message: SinkMessage): Promise<void> {
     this.sent.push(message);
@@ -106,7 +107,7 @@ class ScriptedSink implements Sink {
   }
 
   close(): Promise<void> {
-    return Promise.resolve();
+    return this.closing;
   }
 }
 
@@ -306,6 +307,19 @@ describe('the queue of a sink', () => {
     await pausing.close();
     expect(pausing.pending.map(({ id }) => id)).toEqual(['id-2']);
     expect(await lettersOf()).toEqual([]);
+  });
+
+  it('does not wait for a sink that does not close, as one that waits for its server, and makes dead letters meanwhile', async () => {
+    sink.hold = new Promise(() => undefined);
+    sink.closing = new Promise(() => undefined);
+    const [closed, givenUp] = [newQueue(), newQueue()];
+    for (const queue of [closed, givenUp]) queue.push(outgoing(1));
+    const over = Promise.all([closed.close(), givenUp.giveUp()]);
+    await vi.waitUntil(async () => (await lettersOf()).length > 0);
+    expect(await Promise.race([over.then(() => 'over'), new Promise(setImmediate).then(() => 'closing')])).toBe('closing');
+    await over;
+    expect(await lettersOf()).toEqual([['id-1', 'given_up', 1]]);
+    expect(closed.pending.map(({ id }) => id)).toEqual(['id-1']);
   });
 
   it('makes dead letters of everything when it is given up, with the number of requests really made', async () => {

@@ -16,7 +16,9 @@ function saverUnderTest({
   pending = 0,
   intervalMs = 0,
   placed = undefined as ConstructorParameters<typeof PipelineSaver>[0]['placed'],
+  lookups = undefined as SavedParts['lookups'],
 } = {}) {
+  const reports: unknown[] = [];
   const log: string[] = [];
   const disk = { isStuck: false };
   /** What the thread does before the disk has its turn. */
@@ -48,7 +50,7 @@ function saverUnderTest({
     isChanged: true,
   };
   const saver = new PipelineSaver(
-    { pipelineId: 'p_1', intervalMs, arrivalTime: () => 0, report: () => undefined, placed },
+    { pipelineId: 'p_1', intervalMs, arrivalTime: () => 0, report: ({ message, fields }) => void reports.push([message, fields]), placed },
     {
       intake,
       record,
@@ -56,6 +58,7 @@ function saverUnderTest({
       answers: { save: () => [] },
       sinks,
       marks: new SourceMarks(),
+      ...(lookups && { lookups }),
     },
     { sequence: 0, deliveries: { sinks: [['Sink', Array(pending).fill({})]], letters: [] } },
   );
@@ -83,7 +86,7 @@ function saverUnderTest({
     await new Promise(setImmediate);
     return log;
   };
-  return { saver, note, writing, log, disk, sinks, intake, tick, reload, saveWhenDue, giveState: () => give.shift()?.() };
+  return { reports, saver, note, writing, log, disk, sinks, intake, tick, reload, saveWhenDue, giveState: () => give.shift()?.() };
 }
 
 // What writing takes is part of the time between saves.
@@ -287,4 +290,23 @@ describe('the age of what is saved', () => {
     await saved;
     expect(saver.ageSeconds).toBe(7);
   });
+});
+
+it.each([
+  ['look-ups: 3 in Users, the oldest for 11.0 s; 1 in Prices, the oldest for 2.0 s', [3, 0, 1]],
+  ['the engine, which is at work', [0, 0, 0]],
+])('says what a checkpoint waits for that waits for long, and since when: %s', async (told, counts) => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const names = ['Users', 'Codes', 'Prices'];
+  const underWay = names.map((connector, at) => ({ connector, count: counts[at] ?? 0, oldestSeconds: [11, 0, 2][at] ?? 0 }));
+  const { saver, reports, giveState } = saverUnderTest({ lookups: { underWay } });
+  const saved = saver.saveOrReport();
+  await new Promise(setImmediate);
+  vi.advanceTimersByTime(9_999);
+  expect([reports, saver.waitingSeconds]).toEqual([[], 9.999]);
+  vi.advanceTimersByTime(20_000);
+  expect(reports).toEqual([['Checkpoint waits', { pipeline: 'p_1', seconds: 10, for: told }]]);
+  giveState();
+  expect(await saved).toBe(true);
+  expect([reports.length, saver.waitingSeconds]).toEqual([1, 0]);
 });

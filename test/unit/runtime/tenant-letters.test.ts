@@ -60,6 +60,22 @@ describe('dead letters of tenants', () => {
     await letters.close();
   });
 
+  it('are copied without what is no file where one should be, and that is said', async () => {
+    const said: unknown[] = [];
+    const letters = await TenantLetters.open({ stateDir, report: ({ fields }) => said.push([fields['file'], fields['reason']]) });
+    await letters.of('there').add(letter('p', 1));
+    for (const name of ['a-folder.jsonl', 'there.1.jsonl']) mkdirSync(join(stateDir, 'dlq', name));
+    const copy = join(stateDir, 'copy');
+    expect(Object.keys(await letters.copyTo(copy))).toEqual(['dlq.jsonl', 'dlq/there.jsonl']);
+    expect(readdirSync(join(copy, 'dlq'))).toEqual(['there.jsonl']);
+    expect(said).toEqual(
+      expect.arrayContaining(
+        ['a-folder.jsonl', 'there.1.jsonl'].map((name) => [join(stateDir, 'dlq', name), 'it is no file, and not in the copy']),
+      ),
+    );
+    await letters.close();
+  });
+
   it.each(['in memory', 'in files'])('are not pushed out by those of others, however many and large: %s', async (where) => {
     const letters = await open(where === 'in files' ? stateDir : undefined);
     for (const tenant of ['default', 't_victim']) for (let n = 0; n < 3; n++) await letters.of(tenant).add(letter(`p-${tenant}`, n));

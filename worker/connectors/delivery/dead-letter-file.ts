@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import { closingOnFailure, syncFolder } from '../../../shared/files/durable-files.ts';
@@ -206,13 +206,18 @@ export class DeadLetterFile implements DeadLetters {
     });
   }
 
-  /** Copies the files to a folder. Gives what each copy holds, by its name. */
+  /** Copies the files to a folder. Gives what each copy holds, by its name. What is no file holds no letters, and is said. */
   copyTo(folder: string): Promise<Readonly<Record<string, Extent>>> {
     return this.#exclusive(async () => {
       const copies: Record<string, Extent> = {};
       for (const name of await this.#names()) {
+        const path = join(dirname(this.#options.path), name);
+        if (!(await stat(path)).isFile()) {
+          this.#options.onDamage?.(path, 'it is no file, and not in the copy');
+          continue;
+        }
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await copyFile(join(dirname(this.#options.path), name), join(folder, name));
+        await copyFile(path, join(folder, name));
         copies[name] = (await measure(join(folder, name))).extent;
       }
       return copies;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TraceContext, type Tracer, traceparentOf } from '../../../shared/telemetry/tracing.ts';
 import { DeliveryFailure, type Outcome, type Sink, type SinkMessage } from '../connector.ts';
+import { inTime } from '../in-time.ts';
 import { BatchSize } from './batch-size.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { DeadLetter, DeadLetters, FailedAgain } from './dead-letters.ts';
@@ -50,6 +51,8 @@ const BACKOFF_MS_MAX = 2_000;
 const PAUSE_MS_MAX = 60_000;
 /** How long to wait before a dead letter that cannot be written is tried again, ms. */
 const LETTER_RETRY_MS = 1_000;
+/** How long a sink may take to close, ms: one that is about to connect hears of nothing before its server answers, or does not. */
+const CLOSE_MS_MAX = 1_000;
 
 const changes = { open: 'Circuit breaker opened', half_open: 'Circuit breaker half-open', closed: 'Circuit breaker closed' } as const;
 
@@ -218,15 +221,28 @@ export class SinkQueue {
 
   /** Ends what is under way, which stays pending like everything behind it. Waits for no answer. */
   async close(): Promise<void> {
+    await this.#ended();
+    await this.#closeSink();
+  }
+
+  async #ended(): Promise<void> {
     this.#end.abort();
     await this.#working;
     this.#letterReports.close();
-    await this.#options.sink.close().catch(() => undefined);
+  }
+
+  /** One that takes longer is left to itself. */
+  #closeSink(): Promise<void> {
+    return inTime(this.#options.sink.close(), CLOSE_MS_MAX).catch(() => undefined);
   }
 
   /** Closes; what is pending becomes dead letters. They are handed over at once, so that they are written even if nobody waits for it. */
   async giveUp(): Promise<void> {
-    await this.close();
+    await this.#ended();
+    await Promise.all([this.#closeSink(), this.#buryPending()]);
+  }
+
+  async #buryPending(): Promise<void> {
     const events = this.#pending.splice(0);
     this.#bytes = 0;
     if (events.length === 0) return;

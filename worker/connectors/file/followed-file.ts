@@ -49,6 +49,8 @@ interface FilePosition {
   readonly headLength: number;
   readonly format?: FileFormat;
   readonly state: LinesState;
+  /** Of the file that was begun behind this one, which was read to its end. */
+  readonly next?: number;
 }
 
 /** What was in the place of the file, under another name. */
@@ -78,6 +80,8 @@ export class FollowedFile implements Source {
   #position: FilePosition | null = null;
   /** The file of the position was looked for among those that are compressed. */
   #isSought = false;
+  /** The file of the position is known to have nothing behind it. */
+  #isThrough = false;
   /** Of the newest compressed one that was read, when it was changed last: what lies beside it comes behind, ms. */
   #packedAt = Number.POSITIVE_INFINITY;
 
@@ -126,16 +130,18 @@ export class FollowedFile implements Source {
       if (this.#position === null) await this.#begin(file, reading);
       const position = this.#position as FilePosition | null;
       const isOn = position !== null && file.inode === position.inode && (await isSame(file.handle, position));
+      if (!isOn && position !== null && !(await this.#leave(position, file, reading))) return;
       const reader = new FileReader(file, isOn ? position : beginningOf(file.inode), this.#options);
       while (!this.#isClosed && (await this.#readToEnd(reader, reading))) {
         if (!this.#options.follows || (await this.#isLeft(file, reader))) {
           await reader.step(true);
-          await this.#handOver(reader, reading);
+          this.#isThrough = await this.#handOver(reader, reading);
           return;
         }
         await this.#pause(LOOK_MS);
         if (await reader.isWrittenAnew()) {
-          this.#position = beginningOf(file.inode);
+          if (reader.isBehind) await this.#goOnInCopy(reader.position, file, reading);
+          else if (await this.#sayNext(reader.position, file, reading)) this.#position = beginningOf(file.inode);
           return;
         }
       }
@@ -148,6 +154,54 @@ export class FollowedFile implements Source {
   async #begin(file: OpenFile, reading: SourceReading): Promise<void> {
     const position = this.#options.start === 'latest' ? await endOf(file, this.#options) : beginningOf(file.inode);
     if (position.offset === 0 || (await reading.take({ messages: [], position: { ...position } }))) this.#position = position;
+  }
+
+  /** For another file, or what was written over it. What it may have had behind the position is a dead letter. False when something else comes first. */
+  async #leave(position: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
+    const isThrough = this.#isThrough || !this.#options.follows;
+    this.#isThrough = false;
+    if (!isThrough && position.next !== file.inode) return this.#goOnInCopy(position, file, reading);
+    if (!this.#options.follows || position.next === file.inode) return true;
+    return this.#sayNext(position, file, reading);
+  }
+
+  /** Before anything is read of the next one the position stays: what is behind it is found by how the file of the position begins. */
+  async #sayNext(before: FilePosition, { inode }: OpenFile, reading: SourceReading): Promise<boolean> {
+    const position = { ...before, next: inode };
+    if (!(await reading.take({ messages: [], position: { ...position } }))) return false;
+    this.#position = position;
+    return true;
+  }
+
+  /** Who cuts a file may have copied it before (`copytruncate`). Where there is no copy that is told. False when the copy comes first. */
+  async #goOnInCopy(before: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
+    const copy = await this.#copyOf(before, file);
+    if (copy === undefined) return this.#tellGone(before, file, reading);
+    this.#position = { ...before, inode: copy };
+    return false;
+  }
+
+  /** The number of the only file beside it that begins as it did, and is as long. What has less than a whole head may be like any other. */
+  async #copyOf(position: FilePosition, { inode }: OpenFile): Promise<number | undefined> {
+    if (position.headLength < HEAD_BYTES) return undefined;
+    const alike: number[] = [];
+    for (const { path, stats, isPacked } of await this.#beside()) {
+      if (!isPacked && stats.ino !== inode && (await beginsAs(path, position, position.offset))) alike.push(stats.ino);
+    }
+    return alike.length === 1 ? alike[0] : undefined;
+  }
+
+  async #tellGone(before: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
+    const { inode, head, offset } = before;
+    const what = inode === file.inode ? 'was written over' : 'was removed, or renamed to where it is not looked for,';
+    const problem =
+      `the file of which ${offset} bytes were read ${what} before it was seen to its end: what it may have had behind them was not read, ` +
+      'and reading goes on with what is in its place: leave it beside that until it is read';
+    const position = beginningOf(file.inode);
+    const placeOf = (): string => `gone ${inode} ${head} ${offset}`;
+    if (!(await reading.take({ messages: [{ bytes: Buffer.alloc(0), problem }], position: { ...position }, placeOf }))) return false;
+    this.#position = position;
+    return true;
   }
 
   /** False when reading has ended. */
@@ -199,6 +253,7 @@ export class FollowedFile implements Source {
     const files = (await this.#beside()).filter(({ isPacked }) => !isPacked);
     const at = files.findIndex(({ stats }) => stats.ino === position.inode);
     if (at < 0) return undefined;
+    this.#isThrough = true;
     return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > position.offset)?.path;
   }
 
@@ -246,6 +301,7 @@ export class FollowedFile implements Source {
       if (!(await this.#readUnpacked(path, at === 0 ? position : beginningOf(stats.ino), reading))) return;
       this.#packedAt = stats.mtimeMs;
     }
+    this.#isThrough = true;
   }
 
   async #isReplaced({ inode, path }: OpenFile): Promise<boolean> {
@@ -323,6 +379,8 @@ class FileReader {
   #messages: SourceMessage[] = [];
   /** In the middle of a line that is too long. */
   #isSkipping = false;
+  /** The end of the file was not seen yet. */
+  #isBehind = false;
 
   constructor(file: OpenFile | undefined, { inode, offset, head, headLength, format, state }: FilePosition, options: FollowedFileOptions) {
     this.#file = file;
@@ -347,7 +405,13 @@ class FileReader {
     const buffer = Buffer.allocUnsafe(size);
     const { bytesRead = 0 } = (await this.#file?.handle.read(buffer, 0, size, this.#offset + this.#rest.length)) ?? {};
     this.add(buffer.subarray(0, bytesRead), isEnd);
+    if (bytesRead > 0) this.#isBehind = bytesRead === size;
     return bytesRead > 0;
+  }
+
+  /** There may have been more in the file than was read of it when it was written anew. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   add(bytes: Buffer, isEnd: boolean): void {
@@ -408,7 +472,9 @@ class FileReader {
   async isWrittenAnew(): Promise<boolean> {
     if (this.#file === undefined) return false;
     const { position } = this;
-    return !(await isSame(this.#file.handle, { ...position, offset: position.offset + this.#rest.length }));
+    const isAnew = !(await isSame(this.#file.handle, { ...position, offset: position.offset + this.#rest.length }));
+    this.#isBehind &&= isAnew;
+    return isAnew;
   }
 }
 
@@ -419,12 +485,12 @@ async function openFile(path: string): Promise<OpenFile> {
   });
 }
 
-/** Whether there is a file that begins as the one of the position does. */
-async function beginsAs(path: string, position: FilePosition): Promise<boolean> {
+/** Whether there is a file that begins as the one of the position does, of so many bytes at least. */
+async function beginsAs(path: string, position: FilePosition, offset = 0): Promise<boolean> {
   const file = await openFile(path).catch(() => undefined);
   if (file === undefined) return false;
   try {
-    return await isSame(file.handle, { ...position, offset: 0 });
+    return await isSame(file.handle, { ...position, offset });
   } finally {
     await file.handle.close();
   }

@@ -16,6 +16,8 @@ const FETCH_BYTES_MAX = 4 * 1_048_576;
 const PARTITION_BYTES_MAX = 1_048_576;
 /** How long a broker waits for messages before it says that there are none. */
 const FETCH_MS_MAX = 500;
+/** So old may be what is known of the topic: after this time at most partitions that it was given are read. */
+const METADATA_MS_MAX = 30_000;
 /** Handed over at a time. */
 const TAKE_MESSAGES_MAX = 5_000;
 const TAKE_BYTES_MAX = 1_048_576;
@@ -150,6 +152,7 @@ export class KafkaSource implements Source {
       maxWaitTimeInMs: FETCH_MS_MAX,
       maxBytes: FETCH_BYTES_MAX,
       maxBytesPerPartition: PARTITION_BYTES_MAX,
+      metadataMaxAge: METADATA_MS_MAX,
       allowAutoTopicCreation: false,
       // A cluster that has just begun needs some seconds until it has a coordinator for the group.
       retry: { retries: 6, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
@@ -211,7 +214,6 @@ export class KafkaSource implements Source {
     const { topic, group, start } = this.#options;
     const assignment = ++this.#assignment;
     commits.clear();
-    if (partitions.length === 0) return;
     const assigned = [{ topic, partitions: [...partitions] }];
     consumer.pause(assigned);
     const committed = await stableOffsets(admin, group, [topic]);
@@ -234,9 +236,12 @@ export class KafkaSource implements Source {
       consumer.seek({ topic, partition, offset: String(next) });
       if (offsets.committed !== told) untold.push({ partition, offset: String(told) });
     }
-    for (const places of [taken, safe]) places.count(ends.length);
+    const isFirst = !taken.isCounted;
+    const isBegun = (partition: number): boolean => partitions.includes(partition) || (committedOf.get(partition) ?? -1n) >= 0n;
+    for (const places of [taken, safe]) places.count(ends.length, isBegun);
     this.#position ??= taken.position;
     this.#safePosition ??= safe.position;
+    if (isFirst && start === 'latest' && !((await this.#keep(taken, reading)) && assignment === this.#assignment)) return;
     if (gone.length > 0 && !((await this.#tell(gone, taken, reading)) && assignment === this.#assignment)) return;
     // From now on it is the group's place too: what comes before the first message is taken is not skipped by the next start.
     for (const one of untold) await consumer.commitOffsets([{ topic, ...one }]);
@@ -253,6 +258,13 @@ export class KafkaSource implements Source {
     const [taken, safe] = [new TakenOffsets(within, this.#position), new TakenOffsets(within, this.#safePosition)];
     session.places = { identity, taken, safe };
     return session.places;
+  }
+
+  /** How many partitions there are is kept before anything is taken, so that those that come meanwhile are known as such by the next start. */
+  async #keep({ position }: TakenOffsets, reading: SourceReading): Promise<boolean> {
+    await this.#underWay;
+    this.#underWay = this.#handOver(reading, { messages: [], position });
+    return this.#underWay;
   }
 
   /** What cannot be read any more is a dead letter. False when it is closed. */

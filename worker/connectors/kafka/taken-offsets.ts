@@ -49,9 +49,19 @@ export class TakenOffsets {
     this.#next.set(partition, next);
   }
 
-  /** The topic has so many partitions: those that it gets later hold nothing that was there before. */
-  count(partitions: number): void {
-    this.#partitions = partitions;
+  /** Whether it is known how many partitions the topic had. */
+  get isCounted(): boolean {
+    return this.#partitions !== undefined;
+  }
+
+  /**
+   * The topic has so many partitions: those that it gets later hold nothing that was there before. One that was not there before is among those
+   * only when somebody has begun to read it, as members of a group hear of it at different times.
+   */
+  count(partitions: number, isBegun: (partition: number) => boolean): void {
+    let known = this.#partitions ?? partitions;
+    while (known < partitions && isBegun(known)) known++;
+    this.#partitions = known;
   }
 
   /** The position when the next message of a partition will be this one. */

@@ -1,9 +1,13 @@
 import { CepError } from '../../../shared/errors/error.ts';
 import type { Value } from '../../../shared/events/value.ts';
 import type { ConnectorEnvironment, ConnectorSettings, Lookup } from '../connector.ts';
+import { inTime } from '../in-time.ts';
 import { redactorOf, settingsText } from '../parameters.ts';
 import { withProfile } from '../profiles.ts';
 import { openLookup } from '../registry.ts';
+
+/** How long one may take to close, ms: one that is about to connect hears of nothing before its server answers, or does not. */
+const CLOSE_MS_MAX = 1_000;
 
 interface OpenLookup {
   readonly lookup: Lookup;
@@ -11,11 +15,20 @@ interface OpenLookup {
   readonly redact: (text: string) => string;
 }
 
+/** Of one connector, what somebody waits for. */
+export interface LookupsUnderWay {
+  readonly connector: string;
+  readonly count: number;
+  readonly oldestSeconds: number;
+}
+
 /** What the streams of one pipeline look up with `.enrich`. */
 export class PipelineLookups {
   readonly #environment: ConnectorEnvironment;
   #lookups = new Map<string, OpenLookup>();
   readonly #counts = new Map<string, { ok: number; error: number }>();
+  /** Look-ups that somebody waits for, oldest first, and since when, as `performance.now`. */
+  readonly #underWay = new Map<symbol, { readonly connector: string; readonly since: number }>();
 
   constructor(environment: ConnectorEnvironment) {
     this.#environment = environment;
@@ -56,6 +69,10 @@ export class PipelineLookups {
     const open = this.#lookups.get(connector);
     if (open === undefined) throw new Error(`connector '${connector}' is closed`);
     const counts = this.#countsOf(connector);
+    const one = Symbol(connector);
+    const leave = (): void => void this.#underWay.delete(one);
+    this.#underWay.set(one, { connector, since: performance.now() });
+    signal.addEventListener('abort', leave, { once: true });
     try {
       const found = await open.lookup.find(key, signal);
       counts.ok++;
@@ -63,7 +80,22 @@ export class PipelineLookups {
     } catch (cause) {
       counts.error++;
       throw new Error(open.redact(cause instanceof Error ? cause.message : String(cause)), { cause });
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
     }
+  }
+
+  /** By connector, also of those that nothing is asked now. */
+  get underWay(): readonly LookupsUnderWay[] {
+    const now = performance.now();
+    const found = new Map([...this.#counts.keys()].map((connector) => [connector, { connector, count: 0, oldestSeconds: 0 }]));
+    for (const { connector, since } of this.#underWay.values()) {
+      const known = found.get(connector);
+      if (known === undefined) continue;
+      if (known.count++ === 0) known.oldestSeconds = (now - since) / 1_000;
+    }
+    return [...found.values()];
   }
 
   #countsOf(connector: string): { ok: number; error: number } {
@@ -84,6 +116,6 @@ export class PipelineLookups {
   async close(): Promise<void> {
     const lookups = [...this.#lookups.values()];
     this.#lookups = new Map();
-    await Promise.allSettled(lookups.map(({ lookup }) => lookup.close()));
+    await Promise.allSettled(lookups.map(({ lookup }) => inTime(lookup.close(), CLOSE_MS_MAX)));
   }
 }

@@ -10,6 +10,8 @@ const TAKE_BYTES_MAX = 1_048_576;
 /** There is room for more while less has come and is not safe. */
 const WAITING_MESSAGES_MAX = 1_000;
 const WAITING_BYTES_MAX = 8 * 1_048_576;
+/** So long a process may stand still, whatever the server waits: nobody reads in its place that soon, ms. */
+const STILL_MS_MIN = 1_000;
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
 
@@ -100,7 +102,8 @@ export class StreamIntake {
     this.#workedAt = now;
     if (!isAcknowledging || this.#hasFailed) return;
     // What is here has been promised to whoever reads in the place of this process by now.
-    if (stoodMs > ackWaitMs) return this.fail(new Error(`this process stood still for ${(stoodMs / 1_000).toFixed(1)} s`));
+    if (stoodMs > Math.max(STILL_MS_MIN, ackWaitMs))
+      return this.fail(new Error(`this process stood still for ${(stoodMs / 1_000).toFixed(1)} s`));
     for (const { message } of [...this.#underWay, ...this.#waiting]) this.#answer(message, WORKING);
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamInfo } from 'nats';
 import type { Source, SourceReading } from '../connector.ts';
 import { KeptConnection } from '../kept-connection.ts';
+import { ackWaitOf } from './ack-wait.ts';
 import { ANSWER_MS_MAX, type NatsAddress, NatsClient, natsCode, natsReason } from './nats-client.ts';
 import { StreamIntake } from './stream-intake.ts';
 import { StreamPull } from './stream-pull.ts';
@@ -87,7 +88,7 @@ export class NatsStreamSource implements Source {
       const consumer = await this.#consumer({ client, manager, stream });
       if (!(await this.#tellGone(stream, consumer, reading))) return;
       if (this.#isOnlyReader) await this.#untilGivenAgain({ client, manager, stream }, consumer);
-      await this.#consume({ client, manager, stream }, consumer.name, { reading, connected });
+      await this.#consume({ client, manager, stream }, consumer, { reading, connected });
     } finally {
       client.destroy();
     }
@@ -235,14 +236,14 @@ export class NatsStreamSource implements Source {
 
   async #consume(
     { client, stream }: Session,
-    consumer: string,
+    consumer: ConsumerInfo,
     { reading, connected }: { readonly reading: SourceReading; readonly connected: () => void },
   ): Promise<void> {
     const intake = new StreamIntake({
       client,
       reading,
       isAcknowledging: this.#options.durable !== undefined,
-      ackWaitMs: ACK_WAIT_MS,
+      ackWaitMs: Math.min(ACK_WAIT_MS, ackWaitOf(consumer.config) ?? ACK_WAIT_MS),
       known: this.#takenOf(stream.created) ?? [],
       positionBehind: (taken) => ({ ...this.#positionIn(stream, taken) }),
       taken: (position) => {
@@ -252,7 +253,7 @@ export class NatsStreamSource implements Source {
     const waits = this.#isOnlyReader
       ? { pullMs: ONLY_READER_PULL_MS, stillMsMax: ACK_WAIT_MS }
       : { pullMs: PULL_MS, stillMsMax: Number.POSITIVE_INFINITY };
-    const pull = new StreamPull({ client, stream: stream.config.name, consumer, intake, ...waits });
+    const pull = new StreamPull({ client, stream: stream.config.name, consumer: consumer.name, intake, ...waits });
     try {
       await Promise.race([client.flushed(), intake.failed]);
       connected();

@@ -12,6 +12,8 @@ import { syslogMessage } from './syslog-message.ts';
 export const SYSLOG_BYTES_MAX = 65_536;
 const CONNECTIONS_MAX = 1_000;
 const KEEP_ALIVE_MS = 60_000;
+/** How often it is said that connections are refused: their senders come again and again, ms. */
+const REFUSED_TOLD_MS = 60_000;
 /** How often it is looked what the system has dropped. */
 const LOOK_MS = 1_000;
 
@@ -26,6 +28,8 @@ export interface SyslogSourceOptions {
   readonly topicPart: string;
   /** Messages that may wait to be taken: then connections are read no further, and datagrams are dropped and counted. @default 10,000 */
   readonly waitingMax?: number;
+  /** Connections that may be open. @default 1,000 */
+  readonly connectionsMax?: number;
 }
 
 const leftOut = {
@@ -42,6 +46,9 @@ export class SyslogSource implements Source {
   /** Datagrams that came while there was no room, here or in the system, and those among them that were told of. */
   dropped = 0;
   #told = 0;
+  /** Connections that were refused since that was said last. */
+  #refused = 0;
+  #saying: NodeJS.Timeout | undefined;
   #end: () => void = () => undefined;
   /** Where it listens; 0 while it does not. */
   port = 0;
@@ -66,6 +73,7 @@ export class SyslogSource implements Source {
 
   close(): Promise<void> {
     this.#connection.close();
+    clearTimeout(this.#saying);
     this.#end();
     return Promise.resolve();
   }
@@ -109,7 +117,12 @@ export class SyslogSource implements Source {
 
   async #serve(reading: SourceReading, connected: () => void): Promise<void> {
     const server = createServer((socket) => this.#accept(socket, reading));
-    server.maxConnections = CONNECTIONS_MAX;
+    const { connectionsMax = CONNECTIONS_MAX } = this.#options;
+    server.maxConnections = connectionsMax;
+    server.on('drop', () => {
+      this.#refused++;
+      this.#sayRefused(reading, connectionsMax);
+    });
     const failed = new Promise<never>((_, reject) => server.once('error', reject));
     const { host, port } = this.#options;
     await Promise.race([new Promise<void>((resolve) => server.listen(port, host, resolve)), failed]);
@@ -157,6 +170,19 @@ export class SyslogSource implements Source {
     const message =
       typeof frame === 'string' ? { bytes: new Uint8Array(), problem: leftOut[frame] } : { ...syslogMessage(frame, now()), topicPart };
     this.#waiting.add(message, reading);
+  }
+
+  /** At once, and then for all that follow in a while. */
+  #sayRefused(reading: SourceReading, connectionsMax: number): void {
+    if (this.#saying !== undefined || this.#refused === 0 || this.#connection.isClosed) return;
+    const what = this.#refused === 1 ? '1 connection was' : `${this.#refused} connections were`;
+    const problem = `${what} refused, as ${connectionsMax} are open, and no more may be: let fewer senders connect, or have them close connections`;
+    this.#refused = 0;
+    this.#waiting.add({ bytes: new Uint8Array(), problem }, reading);
+    this.#saying = setTimeout(() => {
+      this.#saying = undefined;
+      this.#sayRefused(reading, connectionsMax);
+    }, REFUSED_TOLD_MS).unref();
   }
 
   /** What was dropped is said once for all of it: a letter for each would be a flood too. */

@@ -53,7 +53,8 @@ export interface LookupsOptions<V extends Visitor> {
 /**
  * The look-ups of one operator with their cache. What each visitor gets is as if every look-up were answered before the next
  * visitor came: who wants what is being looked up waits for it, and asks anew when it fails. So the time that answers take
- * decides nothing. An answer serves rows less than `ttlMs` of event time later than the one that asked; keys (also those
+ * decides nothing, but that what is not answered in time is so for all who wait for it: one after the other they would wait as
+ * many times as long, and everything behind them. An answer serves rows less than `ttlMs` of event time later than the one that asked; keys (also those
  * whose look-up failed) give way least recently wanted first.
  */
 export class Lookups<V extends Visitor> {
@@ -119,7 +120,8 @@ export class Lookups<V extends Visitor> {
     slot.state = result.status === 'ok' ? 'ok' : 'failed';
     slot.value = result.status === 'ok' ? result.value : null;
     first.settle(outcomeOf(result, latencyMs));
-    this.#serve(slot, others);
+    if (result.status === 'timeout') for (const visitor of others) visitor.settle(outcomeOf(result, latencyMs));
+    else this.#serve(slot, others);
     this.#askNext();
   }
 

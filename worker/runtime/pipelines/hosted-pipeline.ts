@@ -160,7 +160,7 @@ export class HostedPipeline implements IntakeOwner {
     const results = new ResultHandler(pipelineId, { ring, tally, answers, log: this.#log, sinks, marks, outputs, ids: placing?.ids });
     const saver = new PipelineSaver(
       { pipelineId, intervalMs: checkpointIntervalMs, arrivalTime: () => clock.now(), report, placed: placing },
-      { intake, tally, answers: { save: () => answers.save(context.elapsedMs()) }, sinks, marks, record },
+      { intake, tally, answers: { save: () => answers.save(context.elapsedMs()) }, sinks, marks, record, lookups },
       checkpoint,
     );
     const events = new PipelineEvents(
@@ -680,7 +680,9 @@ export class HostedPipeline implements IntakeOwner {
       name,
       status,
       checkpointAgeSeconds: this.isRunning ? this.#saver.ageSeconds : null,
+      checkpointWaitSeconds: this.#saver.waitingSeconds,
       lookups: this.#lookups.counts,
+      lookupsUnderWay: this.#lookups.underWay,
       sources: this.#sources.status().map(({ id, dropped }) => ({ source: id, dropped })),
       deadLetters: this.#lettersByConnector(),
     };

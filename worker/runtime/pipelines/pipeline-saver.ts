@@ -1,4 +1,5 @@
 import type { PipelineSinks, SavedDeliveries } from '../../connectors/delivery/pipeline-sinks.ts';
+import type { PipelineLookups } from '../../connectors/lookups/pipeline-lookups.ts';
 import type { Placing } from '../placed/placing.ts';
 import type { InjectResult, RuntimeReport } from '../service.ts';
 import { goesOn } from '../threads/idle-sources.ts';
@@ -17,6 +18,8 @@ const SAVE_STATE_FACTOR = 8;
 const SAVE_TIME_SHARE = 20;
 /** How long a sink waits for a checkpoint at least, so that one has what comes together, ms. */
 const AWAITED_MS = 100;
+/** A checkpoint that waits longer for the engine says for what, ms. */
+const TOLD_MS = 10_000;
 
 export interface SaverOptions {
   readonly pipelineId: string;
@@ -45,6 +48,8 @@ export interface SavedParts {
   readonly sinks: Pick<PipelineSinks, 'save' | 'awaitCheckpoint' | 'checkpointed' | 'dlqEvents' | 'pending'>;
   readonly marks: SourceMarks;
   readonly record: PipelineRecord;
+  /** What the engine waits for before it has a state to save. @default nothing */
+  readonly lookups?: Pick<PipelineLookups, 'underWay'>;
 }
 
 /** Saves the state of a pipeline when that is due: to memory, from where a new thread takes it, and to the storage, if there is one. */
@@ -72,6 +77,8 @@ export class PipelineSaver {
   /** How much it lists as not yet delivered. */
   #pendingMade: number;
   #awaited: NodeJS.Timeout | undefined;
+  /** Since when a checkpoint waits for the engine, as `performance.now`; undefined: none does. */
+  #waitingSince: number | undefined;
 
   /** @param stored The checkpoint with which the pipeline begins */
   constructor(options: SaverOptions, parts: SavedParts, stored: Pick<PipelineCheckpoint, 'sequence' | 'deliveries'> | undefined) {
@@ -95,6 +102,11 @@ export class PipelineSaver {
   /** Since everything that had come through was saved. */
   get ageSeconds(): number {
     return (performance.now() - this.#wholeAt) / 1000;
+  }
+
+  /** For how long a checkpoint has waited for the engine; 0: none does. */
+  get waitingSeconds(): number {
+    return this.#waitingSince === undefined ? 0 : (performance.now() - this.#waitingSince) / 1_000;
   }
 
   /** What came through. */
@@ -210,12 +222,14 @@ export class PipelineSaver {
     const started = performance.now();
     const { intake, tally, record } = this.#parts;
     const { stateFormat } = this;
-    const checkpoint = await intake.save(({ sequence, state, durationMs }) => {
-      this.#costMs = durationMs;
-      tally.stateBytes = state.byteLength;
-      this.#hasEffect = false;
-      return this.checkpointOf({ sequence, state, stateFormat });
-    }, stateFormat);
+    const checkpoint = await this.#whileTelling(
+      intake.save(({ sequence, state, durationMs }) => {
+        this.#costMs = durationMs;
+        tally.stateBytes = state.byteLength;
+        this.#hasEffect = false;
+        return this.checkpointOf({ sequence, state, stateFormat });
+      }, stateFormat),
+    );
     try {
       const isKept = await record.keep(checkpoint);
       this.#costMs += record.busyMs;
@@ -226,6 +240,32 @@ export class PipelineSaver {
       throw error;
     }
     tally.checkpointSeconds = (performance.now() - started) / 1000;
+  }
+
+  /** An engine has a state to save behind what it works on, answers of look-ups included. */
+  async #whileTelling<T>(saved: Promise<T>): Promise<T> {
+    this.#waitingSince = performance.now();
+    const telling = setTimeout(() => this.#tellWaiting(), TOLD_MS).unref();
+    try {
+      return await saved;
+    } finally {
+      clearTimeout(telling);
+      this.#waitingSince = undefined;
+    }
+  }
+
+  #tellWaiting(): void {
+    const { pipelineId, report } = this.#options;
+    const asked = (this.#parts.lookups?.underWay ?? []).filter(({ count }) => count > 0);
+    const parts = asked.map(
+      ({ connector, count, oldestSeconds }) => `${count} in ${connector}, the oldest for ${oldestSeconds.toFixed(1)} s`,
+    );
+    const what = parts.length === 0 ? 'the engine, which is at work' : `look-ups: ${parts.join('; ')}`;
+    report({
+      level: 'warn',
+      message: 'Checkpoint waits',
+      fields: { pipeline: pipelineId, seconds: Math.round(this.waitingSeconds), for: what },
+    });
   }
 
   /** A checkpoint of this sequence was kept in another way, with the definition. */

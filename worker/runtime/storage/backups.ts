@@ -1,5 +1,5 @@
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { CepError } from '../../../shared/errors/error.ts';
 import { closing, syncFolder } from '../../../shared/files/durable-files.ts';
 import type { Backup } from '../service.ts';
@@ -38,12 +38,21 @@ export async function makeBackup({ stateDir, at, keep, copyTo }: BackupPlan): Pr
     return { path, bytes, removed: await removeOldest(folder, basename(path), keep) };
   } catch (cause) {
     await rm(unfinished, { recursive: true, force: true }).catch(() => undefined);
-    throw new CepError('storage_unavailable', `the state directory cannot be copied: ${reasonOf(cause)}`, {
-      hint: 'a copy needs as much room as the directory itself',
+    const reason = reasonOf(cause);
+    throw new CepError('storage_unavailable', `the state directory cannot be copied: ${placeOf(cause, stateDir)}${reason}`, {
+      hint: /no space|quota/.test(reason)
+        ? 'a copy needs as much room as the directory itself'
+        : 'docs/operations/damaged-storage.md says what to do where a file cannot be read',
       retryAfterSeconds: 5,
       cause,
     });
   }
+}
+
+/** What it was about, where the file system says that. */
+function placeOf(cause: unknown, stateDir: string): string {
+  const path = cause instanceof Error && 'path' in cause ? cause.path : undefined;
+  return typeof path === 'string' ? `${relative(stateDir, path)}: ` : '';
 }
 
 /** What a process has left that ended in the middle of a copy. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { limits } from '../../../shared/limits.ts';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import type { Follower, Output, OutputCursor } from '../../runtime/service.ts';
 import { outputInStream } from '../output-text.ts';
@@ -20,6 +21,8 @@ export interface EventStreamOptions {
   readonly turns: Turns;
   readonly telemetry: Telemetry;
   readonly onClose: (stream: EventStream) => void;
+  /** How long the client may take nothing of what waits for it, ms. @default as in the table of limits */
+  readonly stallMs?: number;
 }
 
 /** Frames by output, so that an output is written once for all its readers. */
@@ -76,14 +79,26 @@ export class EventStream {
   }
 
   #open(): void {
-    const { response, headers, turns } = this.#options;
+    const { response, headers, turns, telemetry } = this.#options;
     // Without chunks, so that what is written for one client is what is written for all; the connection ends with the stream.
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { ...headers, 'content-type': eventStreamType, 'x-accel-buffering': 'no' });
     response.flushHeaders();
-    this.#socket.on('drain', () => turns.add(this.#pump));
+    this.#socket.on('drain', () => {
+      if (this.#socket.timeout === this.#stallMs) this.#socket.setTimeout(0);
+      turns.add(this.#pump);
+    });
+    this.#socket.once('timeout', () => {
+      const fields = { tenant: this.tenantId, unread_bytes: this.#socket.writableLength };
+      telemetry.log.log('warn', 'Stream client cut: it does not read', fields);
+      this.cut();
+    });
     response.on('close', () => this.#close());
     response.on('error', () => this.#close());
+  }
+
+  get #stallMs(): number {
+    return this.#options.stallMs ?? limits.answerStallMsMax;
   }
 
   get #isFull(): boolean {
@@ -99,11 +114,14 @@ export class EventStream {
     } finally {
       this.#socket.uncork();
     }
+    // The socket itself knows whether anything of it goes.
+    if ((this.#isFull || !this.#socket.writable) && this.#socket.timeout !== this.#stallMs) this.#socket.setTimeout(this.#stallMs);
   };
 
   #writeReady(): void {
     const { response, telemetry } = this.#options;
-    while (!this.#isFull) {
+    // A client that has said that it sends nothing more is sent nothing either, but what waits for it.
+    while (!this.#isFull && this.#socket.writable) {
       const { skipped, outputs } = this.#cursor.read(1);
       if (skipped > 0) {
         this.#socket.write(`event: gap\ndata: {"skipped":${skipped}}\n\n`);

@@ -15,7 +15,7 @@ describe.skipIf(!(await hasBroker('kafka')))('kafka, where a topic', () => {
   const runs: ProgramRun[] = [];
   beforeAll(async () => {
     broker = await startKafka();
-    await makeTopics(broker.port, ['remade', 'replaced', 'trimmed', 'skipped', 'grown', 'given-up'], 1);
+    await makeTopics(broker.port, ['remade', 'replaced', 'trimmed', 'skipped', 'grown', 'growing', 'empty', 'shared', 'given-up'], 1);
     admin = clientOf(broker.port, 10).admin();
     await admin.connect();
   });
@@ -147,5 +147,41 @@ stream Each = Reading.from(Broker, topic: "${topic}")
     await run.untilDelivered('out.jsonl', 20);
     expect((await run.end('SIGINT'))?.code).toBe(0);
     expect(numbersOf(run)).toEqual(range(0, 20));
+  });
+
+  it('is given partitions while it is read, gives what is written to them from their beginning', async () => {
+    const run = begin('growing', ', start: "latest"');
+    await run.startReading();
+    await admin.createPartitions({ topicPartitions: [{ topic: 'growing', count: 2 }] });
+    await publish('growing', range(0, 10), 1);
+    await run.untilDelivered('out.jsonl', 10);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual(range(0, 10));
+  });
+
+  it('is given partitions before anything was taken of it, and what is written to them is read from its beginning', async () => {
+    const run = begin('empty', ', start: "latest"');
+    await run.startReading();
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    await admin.createPartitions({ topicPartitions: [{ topic: 'empty', count: 2 }] });
+    await publish('empty', range(0, 10), 1);
+    await run.startReading();
+    await run.untilDelivered('out.jsonl', 10);
+    expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(numbersOf(run)).toEqual(range(0, 10));
+  });
+
+  it('gets a partition that goes to a member which had none, and what stands in it is read from its beginning', async () => {
+    // The partitions go to the members in the order of their names.
+    const both = ['a', 'b'].map((name) => begin('shared', `, start: "latest", client_id: "${name}"`));
+    for (const run of both) await run.startReading();
+    const members = async () => (await admin.describeGroups(['shared'])).groups[0]?.members.length;
+    await vi.waitFor(async () => expect(await members()).toBe(2), { timeout: 30_000, interval: 100 });
+    await admin.createPartitions({ topicPartitions: [{ topic: 'shared', count: 2 }] });
+    await publish('shared', range(0, 10), 1);
+    const all = (): unknown[] => both.flatMap(numbersOf);
+    await vi.waitUntil(() => all().length === 10, { timeout: 45_000, interval: 100 }).catch(() => undefined);
+    for (const run of both) expect((await run.end('SIGINT'))?.code).toBe(0);
+    expect(all()).toEqual(range(0, 10));
   });
 });

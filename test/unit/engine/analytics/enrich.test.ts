@@ -167,6 +167,17 @@ describe('the cache', () => {
     expect(run.outputs.map((text) => text.replace(/.*"s":"(\w+)".*/, '$1'))).toEqual(['ok', 'cached']);
   });
 
+  it('has no answer in time for any row that waits for the same look-up: none of them waits for another one', () => {
+    const run = new AskingRun(cached.replace('.emit(', '.on_error(null).emit('));
+    for (const time of [1, 2, 3]) run.push('Tick', time, { k: 'a' });
+    run.answer(0, { status: 'timeout' });
+    expect(run.asked).toEqual(['a']);
+    run.push('Tick', 4, { k: 'a' });
+    expect(run.asked).toEqual(['a', 'a']);
+    run.answer(0, found({ name: 'A' }));
+    expect(run.outputs.map((text) => text.replace(/.*"s":"(\w+)".*/, '$1'))).toEqual(['timeout', 'timeout', 'timeout', 'ok']);
+  });
+
   it('is not there without cache_ttl', () => {
     const run = new AskingRun(plain);
     for (const time of [1, 2]) run.push('Tick', time, { k: 'a' });
