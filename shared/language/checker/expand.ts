@@ -59,17 +59,33 @@ function expandFor(node: ForDeclaration, expansion: Expansion): void {
   if (!values) return;
   const body = values.length === 0 ? [] : node.body.map((written) => ({ written, ...holedStatement(written, node.variable.text) }));
   const { spend, repetitions } = expansion.context;
+  const isSpent = spendAtOnce(node, values.length, body, expansion);
   for (const value of values) {
     if (expansion.isTooLong) return;
-    spend('repetitions', 1, node.span);
-    const filled = body.map(({ written, parts, fill, explained }) => {
+    if (!isSpent) spend('repetitions', 1, node.span);
+    const filled: Statement[] = [];
+    for (const { written, parts, fill, explained } of body) {
       const statement = fill(value);
-      spend('repetitions', parts, written.span);
-      if (statement !== written) repetitions.set(statement, { written, value, explained });
-      return statement;
-    });
+      if (!isSpent) spend('repetitions', parts, written.span);
+      if (statement !== written) repetitions.note(statement, { written, value, explained });
+      filled.push(statement);
+    }
     expandInto(filled, expansion);
   }
+}
+
+/** Counts all that a loop repeats. False where something in it counts too, or there is too much: then it is counted one by one, to say where. */
+function spendAtOnce(
+  { span }: ForDeclaration,
+  times: number,
+  body: readonly { readonly written: Statement; readonly parts: number }[],
+  { context }: Expansion,
+): boolean {
+  const isPlain = body.every(({ written }) => written.kind !== 'ForDeclaration' && written.kind !== 'IfDeclaration');
+  const parts = times * body.reduce((sum, one) => sum + one.parts, 1);
+  if (!isPlain || parts > context.left('repetitions')) return false;
+  context.spend('repetitions', parts, span);
+  return true;
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */

@@ -24,6 +24,19 @@ export interface Repetition {
   readonly explained: HoledStatement['explained'];
 }
 
+/** What statements with their holes filled were made of. */
+export class Repetitions {
+  readonly #others = new WeakMap<Statement, Repetition>();
+
+  note(statement: Statement, repetition: Repetition): void {
+    if (!FilledStream.note(statement, repetition)) this.#others.set(statement, repetition);
+  }
+
+  of(statement: Statement): Repetition | undefined {
+    return FilledStream.repetitionOf(statement) ?? this.#others.get(statement);
+  }
+}
+
 /** Finds the holes of a statement. */
 export function holedStatement(statement: Statement, variable: string): HoledStatement {
   const holes: Holes = { variable, hole: `{${variable}}`, parts: 0, literals: null };
@@ -62,7 +75,7 @@ function fillingOfStream(node: StreamDeclaration, holes: Holes): Fill {
     holes.parts = before;
     return null;
   }
-  return (value) => new FilledStream(node, name(value) as Identifier, () => operators(value) as readonly OperatorCall[]);
+  return (value) => new FilledStream(node, name(value) as Identifier, value, operators as (value: number) => readonly OperatorCall[]);
 }
 
 /** A stream whose operators are made when they are first read. All have one getter: where each has its own, V8 keeps each as a dictionary. */
@@ -71,7 +84,7 @@ class FilledStream implements StreamDeclaration {
     enumerable: true,
     configurable: true,
     get(this: FilledStream) {
-      this.#operators ??= this.#make();
+      this.#operators ??= this.#make(this.#value);
       return this.#operators;
     },
   };
@@ -81,10 +94,18 @@ class FilledStream implements StreamDeclaration {
   declare readonly type: StreamDeclaration['type'];
   declare readonly source: StreamDeclaration['source'];
   declare readonly operators: readonly OperatorCall[];
-  readonly #make: () => readonly OperatorCall[];
+  readonly #value: number;
+  #repetition: Repetition | undefined;
+  readonly #make: (value: number) => readonly OperatorCall[];
   #operators: readonly OperatorCall[] | undefined;
 
-  constructor({ kind, span, type, source }: StreamDeclaration, name: Identifier, make: () => readonly OperatorCall[]) {
+  constructor(
+    { kind, span, type, source }: StreamDeclaration,
+    name: Identifier,
+    value: number,
+    make: (value: number) => readonly OperatorCall[],
+  ) {
+    this.#value = value;
     this.#make = make;
     this.kind = kind;
     this.span = span;
@@ -92,6 +113,17 @@ class FilledStream implements StreamDeclaration {
     this.type = type;
     this.source = source;
     Object.defineProperty(this, 'operators', FilledStream.#late);
+  }
+
+  /** False for a statement that keeps no account of it. */
+  static note(statement: Statement, repetition: Repetition): boolean {
+    if (!(#repetition in statement)) return false;
+    statement.#repetition = repetition;
+    return true;
+  }
+
+  static repetitionOf(statement: Statement): Repetition | undefined {
+    return #repetition in statement ? statement.#repetition : undefined;
   }
 }
 
@@ -115,6 +147,7 @@ function filling(part: unknown, holes: Holes): Fill {
   if (node.kind === 'TemplateLiteral') return fillingOfTemplate(node as Extract<Expression, { kind: 'TemplateLiteral' }>, holes);
   if (node.kind === 'Binary') return fillingOfChain((rewrite) => withOperands(node as Binary, rewrite), holes);
   if (node.kind === 'Conditional') return fillingOfChain((rewrite) => withCases(node as Conditional, rewrite), holes);
+  if (node.kind === 'Identifier') return fillingOfName(node as Identifier, holes);
   return isShadowed(node, holes) ? null : fillingOfMembers(part, holes);
 }
 
@@ -123,6 +156,12 @@ function fillingOfText(text: string, holes: Holes): Fill {
   holes.parts += Math.ceil(text.length / charactersPerPart);
   const pieces = text.split(holes.hole);
   return (value) => pieces.join(`${value}`);
+}
+
+/** Member by member: each stream of a loop has a name of its own, and a spread takes far longer. */
+function fillingOfName({ kind, span, text, quoted }: Identifier, holes: Holes): Fill {
+  const fill = fillingOfText(text, holes);
+  return fill && ((value) => ({ kind, span, text: fill(value), quoted }));
 }
 
 function fillingOfItems(items: readonly unknown[], holes: Holes): Fill {

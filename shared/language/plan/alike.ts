@@ -8,19 +8,27 @@ export interface AlikeStream {
   readonly constants: readonly ConstantExpression[];
 }
 
-/** What the checker knows of the streams that it has made of one another; a plan that was copied says nothing of it. */
-const known = new WeakMap<StreamPlan, AlikeStream>();
+/** A plan that the checker has made of another one. It says so itself, out of sight: a copy of it says nothing. */
+export abstract class AlikePlan {
+  readonly #alike: AlikeStream;
 
-export function noteAlike(stream: StreamPlan, alike: AlikeStream): void {
-  known.set(stream, alike);
+  constructor(alike: AlikeStream) {
+    this.#alike = alike;
+  }
+
+  /** Undefined where nothing is known, which says nothing of the stream. */
+  static alikeOf(stream: object): AlikeStream | undefined {
+    return #alike in stream ? stream.#alike : undefined;
+  }
+
+  protected get constants(): readonly ConstantExpression[] {
+    return this.#alike.constants;
+  }
 }
 
-/** Undefined where nothing is known, which says nothing of the stream. */
-export function alikeOf(stream: StreamPlan): AlikeStream | undefined {
-  return known.get(stream);
-}
+export const { alikeOf } = AlikePlan;
 
 /** A stream that says of this one all but its name and its constants, and has its operators at hand. */
 export function modelOf(stream: StreamPlan): StreamPlan {
-  return known.get(stream)?.other ?? stream;
+  return alikeOf(stream)?.other ?? stream;
 }

@@ -1,13 +1,14 @@
 import { invariant } from '../../../errors/error.ts';
 import type { Value } from '../../../events/value.ts';
 import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
-import { noteAlike } from '../../plan/alike.ts';
+import { AlikePlan, type AlikeStream } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
 import type { ConstantExpression, OperatorPlan, StreamPlan } from '../../plan/plan.ts';
-import type { RecordType, Type } from '../../plan/types.ts';
+import type { RecordType } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import { constant } from '../expressions/fold.ts';
 import type { Repetition } from '../holes.ts';
+import type { RowShape } from '../scope.ts';
 import type { StreamSymbol } from '../symbols.ts';
 import { type Filling, filledOperators, type Literal } from './filled-operators.ts';
 import type { ProgramStreams, StreamResult } from './program-streams.ts';
@@ -60,7 +61,7 @@ export class RepeatedStreams {
 
   /** @throws ProgramTooLarge */
   resultOf(symbol: StreamSymbol): StreamResult {
-    const repetition = this.#context.repetitions.get(symbol.node);
+    const repetition = this.#context.repetitions.of(symbol.node);
     if (repetition === undefined) return this.#plan(symbol);
     const known = this.#known.get(repetition.written);
     if (known === undefined) {
@@ -87,20 +88,16 @@ export class RepeatedStreams {
     const filling = fillingOf({ node, result }, repetition);
     if (filling === undefined) return null;
     const model = { node, result, parts, source, ...filling, emits: result.plan.operators.some(({ kind }) => kind === 'emit') };
-    const ofFirst = this.#context.repetitions.get(first.node);
-    const made = ofFirst && canBeFilled(first.node, model) ? filled(first.node, model, ofFirst.value) : undefined;
+    const ofFirst = this.#context.repetitions.of(first.node);
+    const made = ofFirst && canBeFilled(first.node, model) ? new FilledResult(first.node, model, ofFirst.value) : undefined;
     return made && fingerprint(made.plan) === fingerprint(first.result.plan) ? model : null;
   }
 
   /** Undefined where its name makes it another stream, or too little is left: planned in full, it says where. */
   #likeModel(node: StreamDeclaration, model: Model, { value }: Repetition): StreamResult | undefined {
-    const { parts, source, result } = model;
-    const fields = result.shape.fields.length;
-    const isOther = node.name.text === source || this.#events.has(node.name.text);
-    if (isOther || this.#context.left('parts') < parts || this.#context.left('fields') < fields) return undefined;
-    this.#context.spend('parts', parts, node.span);
-    this.#context.spend('fields', fields, node.span);
-    return filled(node, model, value);
+    const isOther = node.name.text === model.source || this.#events.has(node.name.text);
+    if (isOther || !this.#context.spendOnStream(model.parts, model.result.shape.fields.length)) return undefined;
+    return new FilledResult(node, model, value);
   }
 }
 
@@ -142,26 +139,53 @@ function sourceOf({ source, name }: StreamDeclaration, plan: StreamPlan): string
   return path === undefined || path.text === name.text ? undefined : path.text;
 }
 
-/** The stream, made from the model, for a value of the loop's variable. */
-function filled(node: StreamDeclaration, model: Model, value: number): StreamResult {
-  const { text: name } = node.name;
-  const { plan: other, shape, carries, branches, late } = model.result;
-  const constants = model.constants.map((one, at) => constant((model.values[at]?.(value) ?? one.value) as Value, one.type));
-  const plan = new FilledPlan(other, name, typeOfShape(shape, name), () => filledWith(constants, node, model));
-  noteAlike(plan, { other, constantsOfOther: model.constants, constants });
-  return { plan, shape: { ...shape, description: `stream \`${name}\`` }, carries: model.emits ? [name] : carries, branches, late };
+/** The stream, made from the model, for a value of the loop's variable. What only its followers ask for is made when they do. */
+class FilledResult implements StreamResult {
+  readonly plan: StreamPlan;
+  readonly #model: Model;
+
+  constructor(node: StreamDeclaration, model: Model, value: number) {
+    this.plan = new FilledPlan(node, model, constantsFor(model, value));
+    this.#model = model;
+  }
+
+  get shape(): RowShape {
+    return { ...this.#model.result.shape, description: `stream \`${this.plan.name}\`` };
+  }
+
+  get carries(): readonly string[] {
+    return this.#model.emits ? [this.plan.name] : this.#model.result.carries;
+  }
+
+  get branches(): StreamResult['branches'] {
+    return this.#model.result.branches;
+  }
+
+  get late(): RowShape {
+    return this.#model.result.late;
+  }
+}
+
+function constantsFor({ constants, values }: Model, value: number): readonly ConstantExpression[] {
+  const made: ConstantExpression[] = [];
+  for (let at = 0; at < constants.length; at++) {
+    const other = constants[at] as ConstantExpression;
+    const own = values[at];
+    made.push(own === null || own === undefined ? other : constant(own(value) as Value, other.type));
+  }
+  return made;
 }
 
 /**
  * The plan of a stream that is another one but for its name, and its operators, which are made when they are first read. All have one getter: where
  * each has its own, as in an object literal, V8 keeps each as a dictionary, which is slow to make and to read.
  */
-class FilledPlan implements StreamPlan {
+class FilledPlan extends AlikePlan implements StreamPlan {
   static readonly #late: PropertyDescriptor = {
     enumerable: true,
     configurable: true,
     get(this: FilledPlan) {
-      this.#operators ??= this.#make();
+      this.#operators ??= filledWith(this.constants, this.#node, this.#model);
       return this.#operators;
     },
   };
@@ -174,23 +198,23 @@ class FilledPlan implements StreamPlan {
   declare readonly resultType: StreamPlan['resultType'];
   declare readonly declaredType?: RecordType;
   declare readonly origin: StreamPlan['origin'];
-  readonly #make: () => StreamPlan['operators'];
+  readonly #node: StreamDeclaration;
+  readonly #model: Model;
   #operators: StreamPlan['operators'] | undefined;
 
-  constructor(
-    { source, partition, time, onError, declaredType, origin }: StreamPlan,
-    name: string,
-    resultType: Type,
-    make: () => StreamPlan['operators'],
-  ) {
-    this.#make = make;
-    this.name = name;
+  constructor(node: StreamDeclaration, model: Model, constants: readonly ConstantExpression[]) {
+    const { plan: other, shape } = model.result;
+    super({ other, constantsOfOther: model.constants, constants } satisfies AlikeStream);
+    const { source, partition, time, onError, declaredType, origin } = other;
+    this.#node = node;
+    this.#model = model;
+    this.name = node.name.text;
     this.source = source;
     Object.defineProperty(this, 'operators', FilledPlan.#late);
     this.partition = partition;
     this.time = time;
     this.onError = onError;
-    this.resultType = resultType;
+    this.resultType = typeOfShape(shape, node.name.text);
     if (declaredType !== undefined) this.declaredType = declaredType;
     this.origin = origin;
   }
