@@ -1,6 +1,8 @@
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
+import { hasKernel } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
 import type { PhysicalPlan } from '../physical/physical-plan.ts';
 import type { EventEntry } from './event-entry.ts';
@@ -80,10 +82,13 @@ export function printProgram(plan: Plan, { watched = null, keys }: PrintOptions 
   const program = new ProgramFusion(plan);
   const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf, rowSource: rowSourceFuserOf });
   const { entries, rowEntries } = new ProgramEntries(program, followers, { isWatched: watched !== null, keys });
-  for (const stream of followers.streams) {
+  plan.streams.forEach((one, index) => {
+    // What a loop makes of one statement has neither.
+    if (one.source.kind === 'events' && !modelOf(one).operators.some(hasKernel)) return;
+    const stream = followers.stream(index);
     stream.printRowSource(watched !== null);
     if (watched !== 'explained') stream.printRowKernels();
-  }
+  });
   const { module, kernels } = program;
   return {
     module,

@@ -44,16 +44,31 @@ export class ProgramTime {
     this.#plan = plan;
     this.#types = [...readTypesOf(plan)];
     this.#sources = new SourceClocks(plan, this.#types.length === 0);
+    let before: StreamPlan | null = null;
+    let readings: readonly Reading[] | null = null;
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
-      this.#streams[index] = this.#clockOf(stream);
-      if (holdsRows(modelOf(stream).operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
+      const model = modelOf(stream);
+      if (model !== before) {
+        before = model;
+        readings = this.#place(stream, index);
+      } else if (readings === null) this.#place(stream, index);
+      else this.#streams[index] = new StreamClock(readings, null);
     }
     const own = this.#streams.flatMap((stream) => stream?.own ?? []);
     this.clocks = [...new Set([...this.#sources.all(), ...own])];
     // V8 takes a member that never changed for a constant, and would throw away what it compiled at the first step of time.
     this.begin();
     this.finish();
+  }
+
+  /** What moves all streams of the same model, which hold no rows back either; null = that is to be asked of each. */
+  #place(stream: StreamPlan, index: number): readonly Reading[] | null {
+    const clock = this.#clockOf(stream);
+    this.#streams[index] = clock;
+    const mayHold = holdsRows(modelOf(stream).operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before));
+    if (mayHold) this.#mayHold.add(index);
+    return mayHold || onlyTypeOf(stream) === undefined ? null : clock.readings;
   }
 
   stream(index: number): StreamClock {

@@ -58,7 +58,7 @@ export class StreamBounds {
     const constant = known === null ? undefined : alike?.constants[known.place];
     if (known === null || constant === undefined) return boundsOf(stream);
     const value = constant.value as string | number;
-    return [new KnownBounds({ ...known.bounds, value }, stream)];
+    return [new KnownBounds({ kind: 'equals', column: known.bounds.column, value, isExact: known.bounds.isExact }, stream)];
   }
 
   #ofOther({ other, constantsOfOther }: AlikeStream): KnownEquality | null {
