@@ -59,16 +59,17 @@ function expandFor(node: ForDeclaration, expansion: Expansion): void {
   if (!values) return;
   const body = values.length === 0 ? [] : node.body.map((written) => ({ written, ...holedStatement(written, node.variable.text) }));
   const { spend, repetitions } = expansion.context;
+  const filled = node.body.slice();
   const isSpent = spendAtOnce(node, values.length, body, expansion);
   for (const value of values) {
     if (expansion.isTooLong) return;
     if (!isSpent) spend('repetitions', 1, node.span);
-    const filled: Statement[] = [];
-    for (const { written, parts, fill, explained } of body) {
-      const statement = fill(value);
-      if (!isSpent) spend('repetitions', parts, written.span);
-      if (statement !== written) repetitions.note(statement, { written, value, explained });
-      filled.push(statement);
+    for (let at = 0; at < body.length; at++) {
+      const repeated = body[at] as (typeof body)[number];
+      const statement = repeated.fill(value);
+      if (!isSpent) spend('repetitions', repeated.parts, repeated.written.span);
+      if (statement !== repeated.written) repetitions.note(statement, repeated, value);
+      filled[at] = statement;
     }
     expandInto(filled, expansion);
   }

@@ -17,23 +17,31 @@ export interface FilledStatement {
   readonly literals: ReadonlyMap<object, (value: number) => unknown>;
 }
 
-/** What a statement with its holes filled was made of. */
-export interface Repetition {
+/** A statement that a loop repeats. */
+export interface RepeatedStatement {
   readonly written: Statement;
-  readonly value: number;
   readonly explained: HoledStatement['explained'];
+}
+
+/** What a statement with its holes filled was made of. */
+export interface Repetition extends RepeatedStatement {
+  readonly value: number;
 }
 
 /** What statements with their holes filled were made of. */
 export class Repetitions {
   readonly #others = new WeakMap<Statement, Repetition>();
 
-  note(statement: Statement, repetition: Repetition): void {
-    if (!FilledStream.note(statement, repetition)) this.#others.set(statement, repetition);
+  note(statement: Statement, body: RepeatedStatement, value: number): void {
+    if (!FilledStream.note(statement, body)) this.#others.set(statement, { written: body.written, explained: body.explained, value });
   }
 
   of(statement: Statement): Repetition | undefined {
     return FilledStream.repetitionOf(statement) ?? this.#others.get(statement);
+  }
+
+  writtenOf(statement: Statement): Statement | undefined {
+    return FilledStream.writtenOf(statement) ?? this.#others.get(statement)?.written;
   }
 }
 
@@ -95,7 +103,7 @@ class FilledStream implements StreamDeclaration {
   declare readonly source: StreamDeclaration['source'];
   declare readonly operators: readonly OperatorCall[];
   readonly #value: number;
-  #repetition: Repetition | undefined;
+  #repeated: RepeatedStatement | undefined;
   readonly #make: (value: number) => readonly OperatorCall[];
   #operators: readonly OperatorCall[] | undefined;
 
@@ -116,14 +124,20 @@ class FilledStream implements StreamDeclaration {
   }
 
   /** False for a statement that keeps no account of it. */
-  static note(statement: Statement, repetition: Repetition): boolean {
-    if (!(#repetition in statement)) return false;
-    statement.#repetition = repetition;
+  static note(statement: Statement, repeated: RepeatedStatement): boolean {
+    if (!(#repeated in statement)) return false;
+    statement.#repeated = repeated;
     return true;
   }
 
   static repetitionOf(statement: Statement): Repetition | undefined {
-    return #repetition in statement ? statement.#repetition : undefined;
+    if (!(#repeated in statement) || statement.#repeated === undefined) return undefined;
+    const { written, explained } = statement.#repeated;
+    return { written, explained, value: statement.#value };
+  }
+
+  static writtenOf(statement: Statement): Statement | undefined {
+    return #repeated in statement ? statement.#repeated?.written : undefined;
   }
 }
 

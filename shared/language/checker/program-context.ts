@@ -140,7 +140,7 @@ function makeContext(state: CheckState, module: Module, isQuiet: boolean): Check
     hasErrors: () => state.hasErrors(),
     repetitions: state.repetitions,
     writtenOperators: (node) => {
-      const written = state.repetitions.of(node)?.written;
+      const written = state.repetitions.writtenOf(node);
       return written?.kind === 'StreamDeclaration' ? written.operators : node.operators;
     },
     quietly: () => (isQuiet ? context : makeContext(state, module, true)),

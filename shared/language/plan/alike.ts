@@ -9,26 +9,37 @@ export interface AlikeStream {
 }
 
 /** A plan that the checker has made of another one. It says so itself, out of sight: a copy of it says nothing. */
-export abstract class AlikePlan {
-  readonly #alike: AlikeStream;
+export abstract class AlikePlan implements AlikeStream {
+  readonly #model: Omit<AlikeStream, 'constants'>;
+  readonly #constants: readonly ConstantExpression[];
 
-  constructor(alike: AlikeStream) {
-    this.#alike = alike;
+  /** `model`: one for all that are made of it. */
+  constructor(model: Omit<AlikeStream, 'constants'>, constants: readonly ConstantExpression[]) {
+    this.#model = model;
+    this.#constants = constants;
   }
 
   /** Undefined where nothing is known, which says nothing of the stream. */
-  static alikeOf(stream: object): AlikeStream | undefined {
-    return #alike in stream ? stream.#alike : undefined;
+  static alikeOf(stream: StreamPlan): AlikeStream | undefined {
+    return #model in stream ? stream : undefined;
   }
 
-  protected get constants(): readonly ConstantExpression[] {
-    return this.#alike.constants;
+  /** A stream that says of this one all but its name and its constants, and has its operators at hand. */
+  static modelOf(stream: StreamPlan): StreamPlan {
+    return #model in stream ? stream.#model.other : stream;
+  }
+
+  get other(): StreamPlan {
+    return this.#model.other;
+  }
+
+  get constantsOfOther(): readonly ConstantExpression[] {
+    return this.#model.constantsOfOther;
+  }
+
+  get constants(): readonly ConstantExpression[] {
+    return this.#constants;
   }
 }
 
-export const { alikeOf } = AlikePlan;
-
-/** A stream that says of this one all but its name and its constants, and has its operators at hand. */
-export function modelOf(stream: StreamPlan): StreamPlan {
-  return alikeOf(stream)?.other ?? stream;
-}
+export const { alikeOf, modelOf } = AlikePlan;

@@ -1,3 +1,4 @@
+import { invariant } from '../../../shared/errors/error.ts';
 import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { loadGenerated } from '../compile/load.ts';
@@ -32,8 +33,31 @@ export interface FusedProgram {
 /** Prints a program. Null when nothing of it has a form in generated code. */
 export function fuse(plan: Plan, options: PrintOptions = {}): FusedProgram | null {
   const fusion = printProgram(plan, options);
-  if (fusion.entries.length === 0 && fusion.rowEntries.length === 0 && fusion.kernels.size === 0) return null;
-  return { kernelOf: (one) => fusion.kernels.get(one)?.create, link: (runtime) => link(fusion, runtime) };
+  const { entries, rowEntries, kernels } = fusion;
+  if (entries.length === 0 && rowEntries.length === 0 && kernels.size === 0) return null;
+  return new LoadableProgram(fusion);
+}
+
+/** Lets go of the text and of what was decided as soon as it is linked, which is done once. */
+class LoadableProgram implements FusedProgram {
+  readonly #kernels: PrintedProgram['kernels'];
+  #printed: PrintedProgram | null;
+
+  constructor(printed: PrintedProgram) {
+    this.#kernels = printed.kernels;
+    this.#printed = printed;
+  }
+
+  kernelOf(plan: object): KernelFactory | undefined {
+    return this.#kernels.get(plan)?.create;
+  }
+
+  link(runtime: FusedRuntime): LinkedProgram {
+    invariant(this.#printed !== null, 'a program is linked once');
+    const linked = link(this.#printed, runtime);
+    this.#printed = null;
+    return linked;
+  }
 }
 
 function link(fusion: PrintedProgram, runtime: FusedRuntime): LinkedProgram {

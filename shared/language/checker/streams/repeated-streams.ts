@@ -1,7 +1,7 @@
 import { invariant } from '../../../errors/error.ts';
 import type { Value } from '../../../events/value.ts';
-import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
-import { AlikePlan, type AlikeStream } from '../../plan/alike.ts';
+import type { OperatorCall, Statement, StreamDeclaration } from '../../ast/nodes.ts';
+import { AlikePlan } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
 import type { ConstantExpression, OperatorPlan, StreamPlan } from '../../plan/plan.ts';
 import type { RecordType } from '../../plan/types.ts';
@@ -10,7 +10,7 @@ import { constant } from '../expressions/fold.ts';
 import type { Repetition } from '../holes.ts';
 import type { RowShape } from '../scope.ts';
 import type { StreamSymbol } from '../symbols.ts';
-import { type Filling, filledOperators, type Literal } from './filled-operators.ts';
+import { type Filling, filledOperators, type Literal, type PlannedOperators } from './filled-operators.ts';
 import type { ProgramStreams, StreamResult } from './program-streams.ts';
 import { typeOfShape } from './stage.ts';
 
@@ -22,6 +22,9 @@ interface Planned {
 
 /** One from which others can be made. */
 interface Model extends Planned {
+  readonly operators: ModelOperators;
+  /** What its plan and constants are to others. */
+  readonly alike: ConstructorParameters<typeof AlikePlan>[0];
   /** What planning it has used up. */
   readonly parts: number;
   /** The only name that its source reads. */
@@ -31,6 +34,12 @@ interface Model extends Planned {
   /** What others have in their places for each value of the loop's variable; null = the same. */
   readonly values: readonly (((value: number) => unknown) | null)[];
   readonly emits: boolean;
+}
+
+/** All that the operators of the others are made of. The checker goes when a program is checked, and its plan stays: nothing here leads to it. */
+interface ModelOperators extends PlannedOperators {
+  /** As they are written for a value of the loop's variable. */
+  readonly writtenFor: (value: number) => readonly OperatorCall[];
 }
 
 /** What is known of a statement that a loop repeats. `model`: null where each of its streams has to be planned on its own. */
@@ -87,9 +96,18 @@ export class RepeatedStreams {
     if (this.#context.hasErrors() || this.#program.emittedTypes.has(source) || this.#events.has(node.name.text)) return null;
     const filling = fillingOf({ node, result }, repetition);
     if (filling === undefined) return null;
-    const model = { node, result, parts, source, ...filling, emits: result.plan.operators.some(({ kind }) => kind === 'emit') };
+    const model: Model = {
+      node,
+      result,
+      parts,
+      source,
+      ...filling,
+      operators: { written: node.operators, plans: result.plan.operators, writtenFor: writtenFor(repetition) },
+      alike: { other: result.plan, constantsOfOther: filling.constants },
+      emits: result.plan.operators.some(({ kind }) => kind === 'emit'),
+    };
     const ofFirst = this.#context.repetitions.of(first.node);
-    const made = ofFirst && canBeFilled(first.node, model) ? new FilledResult(first.node, model, ofFirst.value) : undefined;
+    const made = ofFirst && canBeFilled(first.node, model) ? new FilledResult(first.node.name.text, model, ofFirst.value) : undefined;
     return made && fingerprint(made.plan) === fingerprint(first.result.plan) ? model : null;
   }
 
@@ -97,7 +115,7 @@ export class RepeatedStreams {
   #likeModel(node: StreamDeclaration, model: Model, { value }: Repetition): StreamResult | undefined {
     const isOther = node.name.text === model.source || this.#events.has(node.name.text);
     if (isOther || !this.#context.spendOnStream(model.parts, model.result.shape.fields.length)) return undefined;
-    return new FilledResult(node, model, value);
+    return new FilledResult(node.name.text, model, value);
   }
 }
 
@@ -117,17 +135,12 @@ function fillingOf({ node, result: { plan } }: Planned, { value, explained }: Re
   return values.includes(undefined) ? undefined : { constants, values: values as Model['values'] };
 }
 
-function canBeFilled(node: StreamDeclaration, model: Model): boolean {
-  return operatorsLike(node, model, (other) => other) !== undefined;
+function writtenFor({ explained }: Repetition): ModelOperators['writtenFor'] {
+  return (value) => (explained(value).statement as StreamDeclaration).operators;
 }
 
-/** The operators of a stream that is called so and has other constants. */
-function operatorsLike(
-  { name, operators }: StreamDeclaration,
-  { node, result }: Planned,
-  replaced: Filling['replaced'],
-): readonly OperatorPlan[] | undefined {
-  return filledOperators(operators, { written: node.operators, plans: result.plan.operators }, { name: name.text, replaced });
+function canBeFilled({ name, operators }: StreamDeclaration, model: Model): boolean {
+  return filledOperators(operators, model.operators, { name: name.text, replaced: (other) => other }) !== undefined;
 }
 
 /** The name of the events that a stream reads, where it reads nothing else and has no other name for them. */
@@ -144,8 +157,8 @@ class FilledResult implements StreamResult {
   readonly plan: StreamPlan;
   readonly #model: Model;
 
-  constructor(node: StreamDeclaration, model: Model, value: number) {
-    this.plan = new FilledPlan(node, model, constantsFor(model, value));
+  constructor(name: string, model: Model, value: number) {
+    this.plan = new FilledPlan(name, model, value);
     this.#model = model;
   }
 
@@ -167,13 +180,10 @@ class FilledResult implements StreamResult {
 }
 
 function constantsFor({ constants, values }: Model, value: number): readonly ConstantExpression[] {
-  const made: ConstantExpression[] = [];
-  for (let at = 0; at < constants.length; at++) {
-    const other = constants[at] as ConstantExpression;
-    const own = values[at];
-    made.push(own === null || own === undefined ? other : constant(own(value) as Value, other.type));
-  }
-  return made;
+  return constants.map((other, at) => {
+    const own = values[at] ?? null;
+    return own === null ? other : constant(own(value) as Value, other.type);
+  });
 }
 
 /**
@@ -185,7 +195,7 @@ class FilledPlan extends AlikePlan implements StreamPlan {
     enumerable: true,
     configurable: true,
     get(this: FilledPlan) {
-      this.#operators ??= filledWith(this.constants, this.#node, this.#model);
+      this.#operators ??= filledWith(this.constants, this.name, this.#model, this.#value);
       return this.#operators;
     },
   };
@@ -198,31 +208,31 @@ class FilledPlan extends AlikePlan implements StreamPlan {
   declare readonly resultType: StreamPlan['resultType'];
   declare readonly declaredType?: RecordType;
   declare readonly origin: StreamPlan['origin'];
-  readonly #node: StreamDeclaration;
-  readonly #model: Model;
+  readonly #model: ModelOperators;
+  readonly #value: number;
   #operators: StreamPlan['operators'] | undefined;
 
-  constructor(node: StreamDeclaration, model: Model, constants: readonly ConstantExpression[]) {
-    const { plan: other, shape } = model.result;
-    super({ other, constantsOfOther: model.constants, constants } satisfies AlikeStream);
-    const { source, partition, time, onError, declaredType, origin } = other;
-    this.#node = node;
-    this.#model = model;
-    this.name = node.name.text;
+  constructor(name: string, model: Model, value: number) {
+    super(model.alike, constantsFor(model, value));
+    const { source, partition, time, onError, declaredType, origin } = model.result.plan;
+    this.#model = model.operators;
+    this.#value = value;
+    this.name = name;
     this.source = source;
     Object.defineProperty(this, 'operators', FilledPlan.#late);
     this.partition = partition;
     this.time = time;
     this.onError = onError;
-    this.resultType = typeOfShape(shape, node.name.text);
+    this.resultType = typeOfShape(model.result.shape, name);
     if (declaredType !== undefined) this.declaredType = declaredType;
     this.origin = origin;
   }
 }
 
-function filledWith(constants: readonly ConstantExpression[], node: StreamDeclaration, model: Model): readonly OperatorPlan[] {
+function filledWith(constants: readonly ConstantExpression[], name: string, model: ModelOperators, value: number): readonly OperatorPlan[] {
   let at = 0;
-  const operators = operatorsLike(node, model, () => constants[at++] as ConstantExpression);
+  const replaced = (): ConstantExpression => constants[at++] as ConstantExpression;
+  const operators = filledOperators(model.writtenFor(value), model, { name, replaced });
   invariant(operators !== undefined, 'what a loop fills in changes texts and numbers alone');
   return operators;
 }
