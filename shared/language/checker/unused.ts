@@ -10,9 +10,14 @@ const EFFECTS = new Set(['emit', 'to', 'tap', 'print', 'log', 'alert', 'process'
 /** W040: streams without effect that nobody reads, functions, patterns, types and aliases that nothing refers to. Imported files are libraries. */
 export function reportUnused(context: CheckContext, main: LoadedModule): void {
   const { table } = context;
-  const effective = new Set<readonly OperatorCall[]>();
+  // Streams of a loop share what is written of their operators.
+  let effective: readonly OperatorCall[] | null = null;
   for (const symbol of table.streams) {
-    if (isOf(main, symbol) && !symbol.used && !hasEffect(symbol.node, effective, context)) {
+    if (!isOf(main, symbol) || symbol.used) continue;
+    const written = context.writtenOperators(symbol.node);
+    if (written === effective) continue;
+    if (written.some(({ name }) => EFFECTS.has(name.text))) effective = written;
+    else if (!hasEffectInside(symbol.node)) {
       report(symbol.node.name, `nothing reads the stream \`${symbol.name}\``, 'add .emit(..) to make its results output events', context);
     }
   }
@@ -47,14 +52,7 @@ function reportPattern({ name, node }: PatternSymbol, context: CheckContext): vo
   report(node.name, `nothing uses the pattern \`${name}\``, hint, context);
 }
 
-/** `effective`: written operators of which one has an effect, which the streams of a loop share. */
-function hasEffect(node: StreamDeclaration, effective: Set<readonly OperatorCall[]>, context: CheckContext): boolean {
-  const written = context.writtenOperators(node);
-  if (effective.has(written)) return true;
-  if (written.some(({ name }) => EFFECTS.has(name.text))) {
-    effective.add(written);
-    return true;
-  }
+function hasEffectInside(node: StreamDeclaration): boolean {
   let found = false;
   walk(node, (part) => {
     found ||= part.kind === 'OperatorCall' && EFFECTS.has(part.name.text);

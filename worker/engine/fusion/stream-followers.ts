@@ -1,3 +1,4 @@
+import { type AlikeStream, alikeOf } from '../../../shared/language/plan/alike.ts';
 import type { FilterPlan, OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Columns } from './columns.ts';
 import { SOURCE } from './decisions.ts';
@@ -7,7 +8,7 @@ import { Body } from './module-text.ts';
 import { conditionOf } from './print-typed.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { lookupOf, type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';
-import { type BoundedStream, StreamBounds, unboundedOf } from './rules/rule-bounds.ts';
+import { type BoundedStream, type KnownEquality, StreamBounds, unboundedOf } from './rules/rule-bounds.ts';
 import { columnsOf } from './rules/rule-index.ts';
 import { type RuleShape, RuleShapes } from './rules/rule-shape.ts';
 import type { TextCondition } from './rules/text-condition.ts';
@@ -22,6 +23,13 @@ interface BoundedRule extends Pick<BoundedStream, 'bounds' | 'equality'> {
   readonly decided: FilterPlan | null;
 }
 
+/** What holds for all streams that were made of one: the equality, which is not all of their condition, by which they are found. */
+interface AlikeRules {
+  readonly other: StreamPlan;
+  readonly columns: Columns;
+  readonly equality: KnownEquality | null;
+}
+
 /** Who follows whom: decides how the rows of an origin come to all streams that read them. */
 export class StreamFollowers {
   readonly #program: ProgramFusion;
@@ -29,6 +37,8 @@ export class StreamFollowers {
   readonly #parts: StreamParts;
   readonly #ruleShapes: RuleShapes;
   readonly #streamBounds = new StreamBounds();
+  /** Of the streams that were looked at last. */
+  #alike: AlikeRules | null = null;
   /** By stream; those without the condition by which a stream is found stand apart. */
   readonly #shapes: readonly [whole: (RuleShape | null)[], rest: (RuleShape | null)[]] = [[], []];
 
@@ -195,10 +205,33 @@ export class StreamFollowers {
    * of its bounds keep rows away, by its shape.
    */
   #boundsOf(stream: number, columns: Columns, chosen: Map<string, number>): BoundedRule | undefined {
-    const all = this.#streamBounds.of(this.#program.plan.streams[stream] as StreamPlan);
+    const plan = this.#program.plan.streams[stream] as StreamPlan;
+    const alike = alikeOf(plan);
+    if (alike !== undefined) {
+      const known = this.#ruleOfAlike(stream, alike, columns);
+      if (known !== null) return known;
+    }
+    const all = this.#streamBounds.of(plan);
     if (all.length === 0) return undefined;
     const bounded = all[this.#choiceOf(stream, all, columns, chosen)];
     return bounded && this.#ruleOf(stream, bounded, columns);
+  }
+
+  /** As for any stream, with what holds for all that were made of the same one; null where it is to be looked at itself. */
+  #ruleOfAlike(stream: number, alike: AlikeStream, columns: Columns): BoundedRule | null {
+    if (this.#alike?.other !== alike.other || this.#alike.columns !== columns) this.#alike = this.#alikeRules(alike, columns);
+    const { equality } = this.#alike;
+    const value = equality === null ? undefined : alike.constants[equality.place]?.value;
+    if (equality === null || value === undefined) return null;
+    const bounds = { kind: 'equals', column: equality.bounds.column, value: value as string | number, isExact: false } as const;
+    return { stream, bounds, equality: undefined, decided: null, shape: this.#shapeOf(stream, null) };
+  }
+
+  #alikeRules(alike: AlikeStream, columns: Columns): AlikeRules {
+    const equality = this.#streamBounds.ofAlike(alike);
+    const isFound =
+      equality !== null && !equality.bounds.isExact && columns.field({ kind: 'current' }, equality.bounds.column) !== undefined;
+    return { other: alike.other, columns, equality: isFound ? equality : null };
   }
 
   /** Position of the bounds by which the stream is found; -1 = there are none. */

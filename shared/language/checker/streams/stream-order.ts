@@ -10,7 +10,7 @@ import { findReference } from './references.ts';
  */
 export function orderStreams(context: CheckContext): readonly StreamSymbol[] {
   const order = new Set<StreamSymbol>();
-  const ordering: Ordering = { order, reported: new Set(), context, ofEvents: new Map(), withoutNot: new Set() };
+  const ordering: Ordering = { order, reported: new Set(), context, ofEvents: new Map(), withoutNot: null };
   for (const stream of context.table.streams) {
     if (!order.has(stream)) placeWithUpstream(stream, ordering);
   }
@@ -23,8 +23,8 @@ interface Ordering {
   readonly context: CheckContext;
   /** Sources that name no stream, by what they name: those that a loop repeats are the same for all its streams. */
   readonly ofEvents: Map<StreamSource, string>;
-  /** Written operators of which none is a `.not(..)`, which the streams of a loop share. */
-  readonly withoutNot: Set<readonly OperatorCall[]>;
+  /** The written operators that were looked at last and of which none is a `.not(..)`: streams of a loop share them. */
+  withoutNot: readonly OperatorCall[] | null;
 }
 
 /** Depth first with a stack of its own: a program may chain more streams than calls fit on the machine's stack. */
@@ -58,11 +58,11 @@ function placeWithUpstream(start: StreamSymbol, ordering: Ordering): void {
   }
 }
 
-function hasNoNot({ node }: StreamSymbol, { context, withoutNot }: Ordering): boolean {
-  const written = context.writtenOperators(node);
-  if (withoutNot.has(written)) return true;
+function hasNoNot({ node }: StreamSymbol, ordering: Ordering): boolean {
+  const written = ordering.context.writtenOperators(node);
+  if (written === ordering.withoutNot) return true;
   if (written.some(isNot)) return false;
-  withoutNot.add(written);
+  ordering.withoutNot = written;
   return true;
 }
 
