@@ -22,13 +22,22 @@ export function emittingStreams({ streams }: Plan): readonly string[] {
 
 /** Names of the streams that emit and whose results are not their alerts, one for one: something stands behind an `.emit`, or beside it in a `.fork`. */
 export function streamsWithOtherResults({ streams }: Plan): readonly string[] {
-  return streams
-    .filter((stream) => {
-      const { operators } = modelOf(stream);
-      const behind = operators.filter(({ kind }) => kind !== 'context');
-      return emits(operators) && (behind.at(-1)?.kind !== 'emit' || emits(behind.slice(0, -1)));
-    })
-    .map(({ name }) => name);
+  // Streams beside each other often have one model.
+  let last: readonly OperatorPlan[] | null = null;
+  let hasOthers = false;
+  const found: string[] = [];
+  for (const stream of streams) {
+    const { operators } = modelOf(stream);
+    if (operators !== last) hasOthers = hasOtherResults(operators);
+    last = operators;
+    if (hasOthers) found.push(stream.name);
+  }
+  return found;
+}
+
+function hasOtherResults(operators: readonly OperatorPlan[]): boolean {
+  const behind = operators.filter(({ kind }) => kind !== 'context');
+  return emits(operators) && (behind.at(-1)?.kind !== 'emit' || emits(behind.slice(0, -1)));
 }
 
 /** Those of these streams that are told of: all when they are few, else the first that events reached. */

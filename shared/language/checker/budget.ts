@@ -49,4 +49,13 @@ export class CheckBudget {
     this.#used[name] += amount;
     return this.#used[name] <= resources[name].max;
   }
+
+  /** Both or, where there is less left of one of them, neither: false. */
+  takeStream(parts: number, fields: number): boolean {
+    const used = this.#used;
+    if (used.parts + parts > resources.parts.max || used.fields + fields > resources.fields.max) return false;
+    used.parts += parts;
+    used.fields += fields;
+    return true;
+  }
 }

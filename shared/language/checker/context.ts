@@ -1,9 +1,9 @@
-import type { OperatorCall, Span, Statement, StreamDeclaration } from '../ast/nodes.ts';
+import type { OperatorCall, Span, StreamDeclaration } from '../ast/nodes.ts';
 import type { Code } from '../diagnostics/codes.ts';
 import type { Diagnostic, SourceText } from '../diagnostics/diagnostic.ts';
 import type { Origin } from '../plan/plan.ts';
 import type { ResourceName } from './budget.ts';
-import type { Repetition } from './holes.ts';
+import type { Repetitions } from './holes.ts';
 import type { CheckOptions } from './options.ts';
 import type { EmittedShape, FunctionSymbol, Module, Symbols, SymbolTable } from './symbols.ts';
 
@@ -41,10 +41,12 @@ export interface CheckContext {
   /** Counts what the program uses up. @throws ProgramTooLarge when that is too much, which is E095 at `span` */
   spend(resource: ResourceName, amount: number, span: Span): void;
   left(resource: ResourceName): number;
+  /** Counts what a stream uses up; false, and nothing is counted, where that is too much. */
+  spendOnStream(parts: number, fields: number): boolean;
   /** Whether anything was found that is no mere warning. */
   hasErrors(): boolean;
   /** Statements with the holes of a compile-time loop filled, and what each was made of. */
-  readonly repetitions: WeakMap<Statement, Repetition>;
+  readonly repetitions: Repetitions;
   /** The operators of a stream as they are written, where a loop fills in what stands in them: their own names are the same. */
   writtenOperators(node: StreamDeclaration): readonly OperatorCall[];
   /** A view that reports nothing, for trying out. */

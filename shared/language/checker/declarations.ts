@@ -37,7 +37,8 @@ export function declareStatement(node: Statement, target: Target): AnySymbol | W
     case 'PatternDeclaration':
       return { kind: 'pattern', ...declared(node, target), node };
     case 'StreamDeclaration':
-      return { kind: 'stream', ...declared(node, target), node, index: -1 };
+      // Member by member: streams are made by the thousand, and a spread takes far longer.
+      return { kind: 'stream', name: node.name.text, source: module.source, module, used: false, node, index: -1 };
     case 'AssignmentStatement':
       return { kind: 'load', node, module };
     case 'TestDeclaration':

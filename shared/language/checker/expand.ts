@@ -59,17 +59,34 @@ function expandFor(node: ForDeclaration, expansion: Expansion): void {
   if (!values) return;
   const body = values.length === 0 ? [] : node.body.map((written) => ({ written, ...holedStatement(written, node.variable.text) }));
   const { spend, repetitions } = expansion.context;
+  const filled = node.body.slice();
+  const isSpent = spendAtOnce(node, values.length, body, expansion);
   for (const value of values) {
     if (expansion.isTooLong) return;
-    spend('repetitions', 1, node.span);
-    const filled = body.map(({ written, parts, fill, explained }) => {
-      const statement = fill(value);
-      spend('repetitions', parts, written.span);
-      if (statement !== written) repetitions.set(statement, { written, value, explained });
-      return statement;
-    });
+    if (!isSpent) spend('repetitions', 1, node.span);
+    for (let at = 0; at < body.length; at++) {
+      const repeated = body[at] as (typeof body)[number];
+      const statement = repeated.fill(value);
+      if (!isSpent) spend('repetitions', repeated.parts, repeated.written.span);
+      if (statement !== repeated.written) repetitions.note(statement, repeated, value);
+      filled[at] = statement;
+    }
     expandInto(filled, expansion);
   }
+}
+
+/** Counts all that a loop repeats. False where something in it counts too, or there is too much: then it is counted one by one, to say where. */
+function spendAtOnce(
+  { span }: ForDeclaration,
+  times: number,
+  body: readonly { readonly written: Statement; readonly parts: number }[],
+  { context }: Expansion,
+): boolean {
+  const isPlain = body.every(({ written }) => written.kind !== 'ForDeclaration' && written.kind !== 'IfDeclaration');
+  const parts = times * body.reduce((sum, one) => sum + one.parts, 1);
+  if (!isPlain || parts > context.left('repetitions')) return false;
+  context.spend('repetitions', parts, span);
+  return true;
 }
 
 /** The integers that the loop goes over; undefined when they are not known, which is reported. */

@@ -17,11 +17,32 @@ export interface FilledStatement {
   readonly literals: ReadonlyMap<object, (value: number) => unknown>;
 }
 
-/** What a statement with its holes filled was made of. */
-export interface Repetition {
+/** A statement that a loop repeats. */
+export interface RepeatedStatement {
   readonly written: Statement;
-  readonly value: number;
   readonly explained: HoledStatement['explained'];
+}
+
+/** What a statement with its holes filled was made of. */
+export interface Repetition extends RepeatedStatement {
+  readonly value: number;
+}
+
+/** What statements with their holes filled were made of. */
+export class Repetitions {
+  readonly #others = new WeakMap<Statement, Repetition>();
+
+  note(statement: Statement, body: RepeatedStatement, value: number): void {
+    if (!FilledStream.note(statement, body)) this.#others.set(statement, { written: body.written, explained: body.explained, value });
+  }
+
+  of(statement: Statement): Repetition | undefined {
+    return FilledStream.repetitionOf(statement) ?? this.#others.get(statement);
+  }
+
+  writtenOf(statement: Statement): Statement | undefined {
+    return FilledStream.writtenOf(statement) ?? this.#others.get(statement)?.written;
+  }
 }
 
 /** Finds the holes of a statement. */
@@ -62,7 +83,7 @@ function fillingOfStream(node: StreamDeclaration, holes: Holes): Fill {
     holes.parts = before;
     return null;
   }
-  return (value) => new FilledStream(node, name(value) as Identifier, () => operators(value) as readonly OperatorCall[]);
+  return (value) => new FilledStream(node, name(value) as Identifier, value, operators as (value: number) => readonly OperatorCall[]);
 }
 
 /** A stream whose operators are made when they are first read. All have one getter: where each has its own, V8 keeps each as a dictionary. */
@@ -71,7 +92,7 @@ class FilledStream implements StreamDeclaration {
     enumerable: true,
     configurable: true,
     get(this: FilledStream) {
-      this.#operators ??= this.#make();
+      this.#operators ??= this.#make(this.#value);
       return this.#operators;
     },
   };
@@ -81,10 +102,18 @@ class FilledStream implements StreamDeclaration {
   declare readonly type: StreamDeclaration['type'];
   declare readonly source: StreamDeclaration['source'];
   declare readonly operators: readonly OperatorCall[];
-  readonly #make: () => readonly OperatorCall[];
+  readonly #value: number;
+  #repeated: RepeatedStatement | undefined;
+  readonly #make: (value: number) => readonly OperatorCall[];
   #operators: readonly OperatorCall[] | undefined;
 
-  constructor({ kind, span, type, source }: StreamDeclaration, name: Identifier, make: () => readonly OperatorCall[]) {
+  constructor(
+    { kind, span, type, source }: StreamDeclaration,
+    name: Identifier,
+    value: number,
+    make: (value: number) => readonly OperatorCall[],
+  ) {
+    this.#value = value;
     this.#make = make;
     this.kind = kind;
     this.span = span;
@@ -92,6 +121,23 @@ class FilledStream implements StreamDeclaration {
     this.type = type;
     this.source = source;
     Object.defineProperty(this, 'operators', FilledStream.#late);
+  }
+
+  /** False for a statement that keeps no account of it. */
+  static note(statement: Statement, repeated: RepeatedStatement): boolean {
+    if (!(#repeated in statement)) return false;
+    statement.#repeated = repeated;
+    return true;
+  }
+
+  static repetitionOf(statement: Statement): Repetition | undefined {
+    if (!(#repeated in statement) || statement.#repeated === undefined) return undefined;
+    const { written, explained } = statement.#repeated;
+    return { written, explained, value: statement.#value };
+  }
+
+  static writtenOf(statement: Statement): Statement | undefined {
+    return #repeated in statement ? statement.#repeated?.written : undefined;
   }
 }
 
@@ -115,6 +161,7 @@ function filling(part: unknown, holes: Holes): Fill {
   if (node.kind === 'TemplateLiteral') return fillingOfTemplate(node as Extract<Expression, { kind: 'TemplateLiteral' }>, holes);
   if (node.kind === 'Binary') return fillingOfChain((rewrite) => withOperands(node as Binary, rewrite), holes);
   if (node.kind === 'Conditional') return fillingOfChain((rewrite) => withCases(node as Conditional, rewrite), holes);
+  if (node.kind === 'Identifier') return fillingOfName(node as Identifier, holes);
   return isShadowed(node, holes) ? null : fillingOfMembers(part, holes);
 }
 
@@ -123,6 +170,12 @@ function fillingOfText(text: string, holes: Holes): Fill {
   holes.parts += Math.ceil(text.length / charactersPerPart);
   const pieces = text.split(holes.hole);
   return (value) => pieces.join(`${value}`);
+}
+
+/** Member by member: each stream of a loop has a name of its own, and a spread takes far longer. */
+function fillingOfName({ kind, span, text, quoted }: Identifier, holes: Holes): Fill {
+  const fill = fillingOfText(text, holes);
+  return fill && ((value) => ({ kind, span, text: fill(value), quoted }));
 }
 
 function fillingOfItems(items: readonly unknown[], holes: Holes): Fill {

@@ -53,10 +53,10 @@ function loadModule(module: LoadedModule, chain: readonly SourceText[], loader: 
 }
 
 function typesOf(declared: readonly Declared[]): TypeSymbol[] {
-  return declared.flatMap((item) => {
-    const isType = !(item instanceof LoadedModule) && (item.kind === 'event' || item.kind === 'record' || item.kind === 'alias');
-    return isType ? [item] : [];
-  });
+  return declared.filter(
+    (item): item is TypeSymbol =>
+      !(item instanceof LoadedModule) && (item.kind === 'event' || item.kind === 'record' || item.kind === 'alias'),
+  );
 }
 
 /** @throws ProgramTooLarge, which is E095 */
@@ -180,7 +180,8 @@ function declareAll(module: LoadedModule, loader: Loader, done: Set<LoadedModule
     if (!(item instanceof LoadedModule)) loader.state.table.add(item);
     else if (!done.has(item)) declareAll(item, loader, done);
   }
-  if (module.isMain) refuseEqualWireNames(module, loader.state);
+  // In one file each name is taken once.
+  if (module.isMain && loader.modules.size > 1) refuseEqualWireNames(module, loader.state);
 }
 
 /** Events and streams of different namespaces keep their own names in inputs and outputs, so two cannot be told apart there. */

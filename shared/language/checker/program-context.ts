@@ -1,11 +1,11 @@
 import { limits } from '../../limits.ts';
-import type { Span, Statement } from '../ast/nodes.ts';
+import type { Span } from '../ast/nodes.ts';
 import { CODES, type Code } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { fingerprint } from '../plan/fingerprint.ts';
 import { CheckBudget, ProgramTooLarge, type ResourceName, resources } from './budget.ts';
 import type { CheckContext } from './context.ts';
-import type { Repetition } from './holes.ts';
+import { Repetitions } from './holes.ts';
 import { type Needing, visitNeeds } from './needs.ts';
 import type { CheckOptions } from './options.ts';
 import type { ProgramTable } from './program-table.ts';
@@ -30,7 +30,7 @@ export class CheckState {
   /** What functions emit themselves whose locals, or the parameters of what they call, may hold values of other types. */
   readonly doubtful = new Set<EmittedShape[]>();
   readonly budget = new CheckBudget();
-  readonly repetitions = new WeakMap<Statement, Repetition>();
+  readonly repetitions = new Repetitions();
   /** Views that report what they find, by file. */
   readonly contexts = new Map<Module, CheckContext>();
   readonly #reported = new Set<string>();
@@ -136,10 +136,11 @@ function makeContext(state: CheckState, module: Module, isQuiet: boolean): Check
       if (!state.budget.take(name, amount)) refuseSize(state, name, { source, span });
     },
     left: (name) => state.budget.left(name),
+    spendOnStream: (parts, fields) => state.budget.takeStream(parts, fields),
     hasErrors: () => state.hasErrors(),
     repetitions: state.repetitions,
     writtenOperators: (node) => {
-      const written = state.repetitions.get(node)?.written;
+      const written = state.repetitions.writtenOf(node);
       return written?.kind === 'StreamDeclaration' ? written.operators : node.operators;
     },
     quietly: () => (isQuiet ? context : makeContext(state, module, true)),

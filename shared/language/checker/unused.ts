@@ -1,4 +1,4 @@
-import type { Identifier, PatternElement, Statement, StreamDeclaration } from '../ast/nodes.ts';
+import type { Identifier, OperatorCall, PatternElement, Statement, StreamDeclaration } from '../ast/nodes.ts';
 import type { CheckContext } from './context.ts';
 import type { Module, PatternSymbol, StreamSymbol } from './symbols.ts';
 import type { LoadedModule } from './visible-names.ts';
@@ -10,8 +10,14 @@ const EFFECTS = new Set(['emit', 'to', 'tap', 'print', 'log', 'alert', 'process'
 /** W040: streams without effect that nobody reads, functions, patterns, types and aliases that nothing refers to. Imported files are libraries. */
 export function reportUnused(context: CheckContext, main: LoadedModule): void {
   const { table } = context;
+  // Streams of a loop share what is written of their operators.
+  let effective: readonly OperatorCall[] | null = null;
   for (const symbol of table.streams) {
-    if (isOf(main, symbol) && !symbol.used && !hasEffect(symbol.node, context)) {
+    if (!isOf(main, symbol) || symbol.used) continue;
+    const written = context.writtenOperators(symbol.node);
+    if (written === effective) continue;
+    if (written.some(({ name }) => EFFECTS.has(name.text))) effective = written;
+    else if (!hasEffectInside(symbol.node)) {
       report(symbol.node.name, `nothing reads the stream \`${symbol.name}\``, 'add .emit(..) to make its results output events', context);
     }
   }
@@ -46,9 +52,8 @@ function reportPattern({ name, node }: PatternSymbol, context: CheckContext): vo
   report(node.name, `nothing uses the pattern \`${name}\``, hint, context);
 }
 
-function hasEffect(node: StreamDeclaration, context: CheckContext): boolean {
-  let found = context.writtenOperators(node).some(({ name }) => EFFECTS.has(name.text));
-  if (found) return true;
+function hasEffectInside(node: StreamDeclaration): boolean {
+  let found = false;
   walk(node, (part) => {
     found ||= part.kind === 'OperatorCall' && EFFECTS.has(part.name.text);
     return !found;
@@ -68,14 +73,16 @@ function reportAliases({ node }: StreamSymbol, context: CheckContext): void {
   }
 }
 
-function aliasesOf({ source }: StreamDeclaration): Identifier[] {
+const NONE: readonly Identifier[] = [];
+
+function aliasesOf({ source }: StreamDeclaration): readonly Identifier[] {
   switch (source.kind) {
     case 'NamedSource':
-      return source.alias ? [source.alias] : [];
+      return source.alias ? [source.alias] : NONE;
     case 'PatternSource':
       return stepAliases(source.pattern.body);
     default:
-      return [];
+      return NONE;
   }
 }
 

@@ -24,7 +24,7 @@ class VisibleNames implements Symbols {
     const known = names.get(symbol.name);
     if (known) return known === symbol ? undefined : known;
     names.set(symbol.name, symbol);
-    this.#lists.clear();
+    if (this.#lists.size > 0) this.#lists.clear();
     return undefined;
   }
 
@@ -91,7 +91,9 @@ class VisibleNames implements Symbols {
   }
 
   #namesOf(kind: SymbolKind): Map<string, AnySymbol> {
-    const names = this.#byKind.get(kind) ?? new Map<string, AnySymbol>();
+    const known = this.#byKind.get(kind);
+    if (known !== undefined) return known;
+    const names = new Map<string, AnySymbol>();
     this.#byKind.set(kind, names);
     return names;
   }

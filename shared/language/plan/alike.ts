@@ -8,19 +8,38 @@ export interface AlikeStream {
   readonly constants: readonly ConstantExpression[];
 }
 
-/** What the checker knows of the streams that it has made of one another; a plan that was copied says nothing of it. */
-const known = new WeakMap<StreamPlan, AlikeStream>();
+/** A plan that the checker has made of another one. It says so itself, out of sight: a copy of it says nothing. */
+export abstract class AlikePlan implements AlikeStream {
+  readonly #model: Omit<AlikeStream, 'constants'>;
+  readonly #constants: readonly ConstantExpression[];
 
-export function noteAlike(stream: StreamPlan, alike: AlikeStream): void {
-  known.set(stream, alike);
+  /** `model`: one for all that are made of it. */
+  constructor(model: Omit<AlikeStream, 'constants'>, constants: readonly ConstantExpression[]) {
+    this.#model = model;
+    this.#constants = constants;
+  }
+
+  /** Undefined where nothing is known, which says nothing of the stream. */
+  static alikeOf(stream: StreamPlan): AlikeStream | undefined {
+    return #model in stream ? stream : undefined;
+  }
+
+  /** A stream that says of this one all but its name and its constants, and has its operators at hand. */
+  static modelOf(stream: StreamPlan): StreamPlan {
+    return #model in stream ? stream.#model.other : stream;
+  }
+
+  get other(): StreamPlan {
+    return this.#model.other;
+  }
+
+  get constantsOfOther(): readonly ConstantExpression[] {
+    return this.#model.constantsOfOther;
+  }
+
+  get constants(): readonly ConstantExpression[] {
+    return this.#constants;
+  }
 }
 
-/** Undefined where nothing is known, which says nothing of the stream. */
-export function alikeOf(stream: StreamPlan): AlikeStream | undefined {
-  return known.get(stream);
-}
-
-/** A stream that says of this one all but its name and its constants, and has its operators at hand. */
-export function modelOf(stream: StreamPlan): StreamPlan {
-  return known.get(stream)?.other ?? stream;
-}
+export const { alikeOf, modelOf } = AlikePlan;

@@ -16,12 +16,18 @@ export type Decision =
 /** What was decided about the events of a type. */
 export type EntryDecision = Omit<EntryNode, 'type' | 'readers'>;
 
+/** A stream that is found among others. `like`: the one as whose source and operators its own run; null = they run as they were decided. */
+interface FoundStream {
+  readonly stream: number;
+  readonly bounds: RuleBounds;
+  readonly like: number | null;
+}
+
 /** The decisions about a program, in the order in which they are printed. */
 export class Decisions {
   readonly #made: Decision[] = [];
   readonly #entries = new Map<EventPlan, EntryDecision>();
-  readonly #like = new Map<number, number>();
-  readonly #found = new Map<number, RuleBounds>();
+  readonly #found: (readonly FoundStream[])[] = [];
 
   operator(stream: number, at: number, runs: Execution): void {
     this.#made.push({ of: 'operator', stream, at, runs });
@@ -35,18 +41,9 @@ export class Decisions {
     this.#entries.set(event, decision);
   }
 
-  /** What a stream is found by among those that read the same rows. */
-  found(stream: number, bounds: RuleBounds): void {
-    this.#found.set(stream, bounds);
-  }
-
-  /** A stream whose source and operators run as those of another do. */
-  runsLike(stream: number, other: number): void {
-    this.#like.set(stream, other);
-  }
-
-  isLikeAnother(stream: number): boolean {
-    return this.#like.has(stream);
+  /** What streams that read the same rows are found by. */
+  found(streams: readonly FoundStream[]): void {
+    this.#found.push(streams);
   }
 
   /** `kernelOf`: what is known of the kernel of a source; null = it has none. */
@@ -54,6 +51,7 @@ export class Decisions {
     const runs = new Lists<Execution>();
     const readers = new Lists<ReaderNode>();
     const written = writtenReaders(plan);
+    const found = new Map(this.#found.flat().map((one) => [one.stream, one]));
     for (const one of this.#made) {
       if (one.of === 'operator') runs.add(`${one.stream} ${one.at}`, one.runs);
       else readers.add(one.origin, { ...one.reader, streams: one.streams.map((at) => nameOf(plan, at)) });
@@ -75,10 +73,10 @@ export class Decisions {
     return {
       entries: [...entries, ...undeclared].filter((entry) => entry.readers.length > 0),
       streams: plan.streams.map((stream, index) => {
-        const bounds = this.#found.get(index);
-        const runsAt = (at: number): readonly Execution[] => runs.of(`${this.#like.get(index) ?? index} ${at}`) ?? [];
-        const found = bounds === undefined ? null : boundsText(bounds);
-        return { ...streamNode(stream, plan, { runsAt, readers: readersOf(`stream:${index}`), kernelOf }), found };
+        const own = found.get(index);
+        const runsAt = (at: number): readonly Execution[] => runs.of(`${own?.like ?? index} ${at}`) ?? [];
+        const node = streamNode(stream, plan, { runsAt, readers: readersOf(`stream:${index}`), kernelOf });
+        return { ...node, found: own === undefined ? null : boundsText(own.bounds) };
       }),
     };
   }

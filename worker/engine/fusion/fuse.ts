@@ -1,6 +1,9 @@
+import { invariant } from '../../../shared/errors/error.ts';
+import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { Plan } from '../../../shared/language/plan/plan.ts';
 import { loadGenerated } from '../compile/load.ts';
 import { verifyGenerated } from '../compile/verify.ts';
+import { hasKernel } from '../operators/operator-facts.ts';
 import type { Row } from '../operators/row.ts';
 import type { PhysicalPlan } from '../physical/physical-plan.ts';
 import type { EventEntry } from './event-entry.ts';
@@ -30,8 +33,31 @@ export interface FusedProgram {
 /** Prints a program. Null when nothing of it has a form in generated code. */
 export function fuse(plan: Plan, options: PrintOptions = {}): FusedProgram | null {
   const fusion = printProgram(plan, options);
-  if (fusion.entries.length === 0 && fusion.rowEntries.length === 0 && fusion.kernels.size === 0) return null;
-  return { kernelOf: (one) => fusion.kernels.get(one)?.create, link: (runtime) => link(fusion, runtime) };
+  const { entries, rowEntries, kernels } = fusion;
+  if (entries.length === 0 && rowEntries.length === 0 && kernels.size === 0) return null;
+  return new LoadableProgram(fusion);
+}
+
+/** Lets go of the text and of what was decided as soon as it is linked, which is done once. */
+class LoadableProgram implements FusedProgram {
+  readonly #kernels: PrintedProgram['kernels'];
+  #printed: PrintedProgram | null;
+
+  constructor(printed: PrintedProgram) {
+    this.#kernels = printed.kernels;
+    this.#printed = printed;
+  }
+
+  kernelOf(plan: object): KernelFactory | undefined {
+    return this.#kernels.get(plan)?.create;
+  }
+
+  link(runtime: FusedRuntime): LinkedProgram {
+    invariant(this.#printed !== null, 'a program is linked once');
+    const linked = link(this.#printed, runtime);
+    this.#printed = null;
+    return linked;
+  }
 }
 
 function link(fusion: PrintedProgram, runtime: FusedRuntime): LinkedProgram {
@@ -80,10 +106,13 @@ export function printProgram(plan: Plan, { watched = null, keys }: PrintOptions 
   const program = new ProgramFusion(plan);
   const followers = new StreamFollowers(program, { operator: fuserOf, source: sourceFuserOf, rowSource: rowSourceFuserOf });
   const { entries, rowEntries } = new ProgramEntries(program, followers, { isWatched: watched !== null, keys });
-  for (const stream of followers.streams) {
+  plan.streams.forEach((one, index) => {
+    // What a loop makes of one statement has neither.
+    if (one.source.kind === 'events' && !modelOf(one).operators.some(hasKernel)) return;
+    const stream = followers.stream(index);
     stream.printRowSource(watched !== null);
     if (watched !== 'explained') stream.printRowKernels();
-  }
+  });
   const { module, kernels } = program;
   return {
     module,

@@ -9,21 +9,34 @@ export class OutputShape {
   readonly stream: string;
   readonly type: string;
   readonly names: readonly string[];
+  declare readonly x0?: string | undefined;
+  declare readonly x1?: string | undefined;
+  declare readonly x2?: string | undefined;
+  declare readonly x3?: string | undefined;
 
   constructor(stream: string, type: string, names: readonly string[]) {
     this.stream = stream;
     this.type = type;
-    this.names = uniqueNames(names);
+    const own = uniqueNames(names);
+    this.names = own;
+    // One by one, as far as most outputs go: by names that are put together it takes much longer.
+    if (own.length > 0) this.x0 = own[0];
+    if (own.length > 1) this.x1 = own[1];
+    if (own.length > 2) this.x2 = own[2];
+    if (own.length > 3) this.x3 = own[3];
     const properties = this as unknown as Record<string, string>;
-    for (let place = 0; place < names.length; place++) properties[`x${place}`] = this.names[place] as string;
+    for (let place = 4; place < own.length; place++) properties[`x${place}`] = own[place] as string;
   }
 }
 
 /** The names of the shape that was made last: those of a loop's streams are all the same. */
 let last: readonly string[] = [];
+let lastGiven: readonly string[] = last;
 
 function uniqueNames(names: readonly string[]): readonly string[] {
+  if (names === lastGiven) return last;
   if (names.length !== last.length || names.some((name, place) => name !== last[place])) last = names.map(unique);
+  lastGiven = names;
   return last;
 }
 

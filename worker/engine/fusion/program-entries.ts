@@ -144,7 +144,7 @@ export class ProgramEntries {
   #endsHere(index: number): boolean {
     const { source, operators } = modelOf(this.#program.plan.streams[index] as StreamPlan);
     const isStateless = source.kind === 'events' && operators.every(isStatements);
-    return isStateless && !this.#program.isRead(`stream:${index}`);
+    return isStateless && !this.#program.isFollowed(index);
   }
 }
 

@@ -1,5 +1,5 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
-import type { Plan } from '../../../shared/language/plan/plan.ts';
+import type { InputPlan, Plan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import { isWaiting } from '../operators/operator-facts.ts';
 import type { KernelNode, PhysicalPlan } from '../physical/physical-plan.ts';
@@ -44,18 +44,31 @@ export class ProgramFusion {
   readonly #kernelNames = new Map<object, string>();
   /** By origin: the streams that read it, in order of declaration, with the positions of the inputs. */
   readonly #readers = new Map<string, Map<number, readonly number[]>>();
+  /** Some stream reads another one. */
+  readonly #hasFollowers: boolean;
 
   constructor(plan: Plan) {
     this.plan = plan;
     this.budget = new TextBudget(plan);
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
-    plan.streams.forEach((stream, index) => {
-      for (const [origin, positions] of originsOf(inputsOf(stream.source))) {
-        const readers = this.#readers.get(origin);
-        if (readers === undefined) this.#readers.set(origin, new Map([[index, positions]]));
-        else readers.set(index, positions);
-      }
+    let last: readonly InputPlan[] | null = null;
+    let read: readonly { readonly readers: Map<number, readonly number[]>; readonly positions: readonly number[] }[] = [];
+    plan.streams.forEach(({ source }, index) => {
+      const inputs = inputsOf(source);
+      if (inputs !== last)
+        read = Array.from(originsOf(inputs), ([origin, positions]) => ({ readers: this.#newReaders(origin), positions }));
+      last = inputs;
+      for (const { readers, positions } of read) readers.set(index, positions);
     });
+    this.#hasFollowers = this.origins.some((origin) => origin.startsWith('stream:'));
+  }
+
+  #newReaders(origin: string): Map<number, readonly number[]> {
+    const known = this.#readers.get(origin);
+    if (known !== undefined) return known;
+    const readers = new Map<number, readonly number[]>();
+    this.#readers.set(origin, readers);
+    return readers;
   }
 
   /** By the plan of the operator or source that a kernel takes the place of: those that are printed. */
@@ -133,6 +146,11 @@ export class ProgramFusion {
 
   isRead(origin: string): boolean {
     return this.#readers.has(origin);
+  }
+
+  /** Whether some stream reads the rows of this one. */
+  isFollowed(stream: number): boolean {
+    return this.#hasFollowers && this.isRead(`stream:${stream}`);
   }
 
   positions(stream: number, origin: string): readonly number[] {

@@ -1,3 +1,4 @@
+import { type AlikeStream, alikeOf } from '../../../shared/language/plan/alike.ts';
 import type { FilterPlan, OperatorPlan, PlanExpression, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { Columns } from './columns.ts';
 import { SOURCE } from './decisions.ts';
@@ -7,12 +8,12 @@ import { Body } from './module-text.ts';
 import { conditionOf } from './print-typed.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { lookupOf, type PrintedRule, printRules, RULES_MIN, type RuleNames } from './rules/print-rules.ts';
-import { type BoundedStream, StreamBounds, unboundedOf } from './rules/rule-bounds.ts';
+import { type BoundedStream, type KnownEquality, StreamBounds, unboundedOf } from './rules/rule-bounds.ts';
 import { columnsOf } from './rules/rule-index.ts';
 import { type RuleShape, RuleShapes } from './rules/rule-shape.ts';
 import type { TextCondition } from './rules/text-condition.ts';
 import type { FusedInlet } from './shared-functions.ts';
-import { type Follower, StreamFusion } from './stream-fusion.ts';
+import { type Follower, StreamFusion, type StreamParts } from './stream-fusion.ts';
 import { Refusal } from './typed.ts';
 
 interface BoundedRule extends Pick<BoundedStream, 'bounds' | 'equality'> {
@@ -22,25 +23,35 @@ interface BoundedRule extends Pick<BoundedStream, 'bounds' | 'equality'> {
   readonly decided: FilterPlan | null;
 }
 
+/** What holds for all streams that were made of one: the equality, which is not all of their condition, by which they are found. */
+interface AlikeRules {
+  readonly other: StreamPlan;
+  readonly columns: Columns;
+  readonly equality: KnownEquality | null;
+}
+
 /** Who follows whom: decides how the rows of an origin come to all streams that read them. */
 export class StreamFollowers {
   readonly #program: ProgramFusion;
-  readonly #streams: readonly StreamFusion[];
+  readonly #streams: StreamFusion[] = [];
+  readonly #parts: StreamParts;
   readonly #ruleShapes: RuleShapes;
   readonly #streamBounds = new StreamBounds();
+  /** Of the streams that were looked at last. */
+  #alike: AlikeRules | null = null;
   /** By stream; those without the condition by which a stream is found stand apart. */
   readonly #shapes: readonly [whole: (RuleShape | null)[], rest: (RuleShape | null)[]] = [[], []];
 
   constructor(program: ProgramFusion, fusers: Fusers) {
     this.#program = program;
     this.#ruleShapes = new RuleShapes((type) => program.declared(type));
-    const stream = (index: number): StreamFusion => this.#streams[index] as StreamFusion;
-    const parts = { program, fusers, stream, followers: this.of.bind(this) };
-    this.#streams = program.plan.streams.map((one, index) => new StreamFusion(one, index, parts));
+    this.#parts = { program, fusers, stream: this.stream.bind(this), followers: this.of.bind(this) };
   }
 
-  get streams(): readonly StreamFusion[] {
-    return this.#streams;
+  /** Made when somebody asks for it: of those that are alike most never are. */
+  stream(index: number): StreamFusion {
+    this.#streams[index] ??= new StreamFusion(this.#program.plan.streams[index] as StreamPlan, index, this.#parts);
+    return this.#streams[index];
   }
 
   /** All that read the origin, in order. `isDirect`: nothing else is waiting or under way when they are called. */
@@ -62,7 +73,7 @@ export class StreamFollowers {
 
   #one(stream: number, origin: string, columns: Columns, isDirect: boolean): Follower | Refusal {
     const { decisions, module } = this.#program;
-    const fusion = this.#streams[stream] as StreamFusion;
+    const fusion = this.stream(stream);
     const inlets = fusion.inlets(origin, columns, isDirect);
     if (inlets instanceof Refusal) return this.#byRows(stream, origin, columns, inlets.why);
     return {
@@ -98,22 +109,14 @@ export class StreamFollowers {
     const chosen = new Map<string, number>();
     const bounded = streams.map((stream) => this.#boundsOf(stream, columns, chosen));
     // One that is not found must not part those that are.
-    const isWorth = bounded.filter((one) => one !== undefined).length >= RULES_MIN;
-    const asked = (stream: number): BoundedRule | undefined => (isWorth ? this.#unboundedOf(stream) : undefined);
-    const runs = runsOf(streams.map((stream, at) => ({ stream, bounded: bounded[at] ?? asked(stream) })));
-    for (const run of runs) {
-      const rules = run.flatMap(({ bounded }) => (bounded === undefined ? [] : [bounded]));
-      const found =
-        rules.length >= RULES_MIN
-          ? this.#rules(rules, origin, columns)
-          : this.#each(
-              run.map(({ stream }) => stream),
-              origin,
-              columns,
-              false,
-            );
-      if (found instanceof Refusal) return found;
-      followers.push(...found);
+    let found = 0;
+    for (const one of bounded) if (one !== undefined) found++;
+    const asked = (stream: number): BoundedRule | undefined => (found >= RULES_MIN ? this.#unboundedOf(stream) : undefined);
+    for (const run of runsOf(streams, (at) => bounded[at] ?? asked(streams[at] as number))) {
+      const followersOfRun =
+        run.rules.length >= RULES_MIN ? this.#rules(run.rules, origin, columns) : this.#each(run.streams, origin, columns, false);
+      if (followersOfRun instanceof Refusal) return followersOfRun;
+      followers.push(...followersOfRun);
     }
     return followers;
   }
@@ -134,9 +137,8 @@ export class StreamFollowers {
       const same = shape === null ? undefined : byShape.get(shape.key);
       const inlet = same === undefined ? this.#ruleInlet(rule, origin, columns, names) : same.inlet;
       if (inlet !== undefined) {
-        rules.push({ stream, bounds, decided: rule.decided, inlet });
-        if (same !== undefined) this.#program.decisions.runsLike(stream, same.stream);
-        else if (shape !== null) byShape.set(shape.key, { stream, inlet });
+        rules.push({ stream, bounds, decided: rule.decided, inlet, like: same === undefined ? null : same.stream });
+        if (same === undefined && shape !== null) byShape.set(shape.key, { stream, inlet });
         continue;
       }
       flush();
@@ -164,7 +166,7 @@ export class StreamFollowers {
       this.#program.module.ownConstants(stream, shape.constants, constantAt);
     }
     const part = { holds: decided, found: equality?.node ?? null, countsResult: `${names.counts}[${names.rule}]++;` };
-    const inlets = (this.#streams[stream] as StreamFusion).inlets(origin, columns, false, part);
+    const inlets = this.stream(stream).inlets(origin, columns, false, part);
     return inlets instanceof Refusal ? undefined : inlets[0];
   }
 
@@ -177,7 +179,7 @@ export class StreamFollowers {
     const { decisions, plan } = this.#program;
     const at = decided === null ? -1 : (plan.streams[stream]?.operators.indexOf(decided) ?? -1);
     if (at >= 0) decisions.operator(stream, at, { by: 'index' });
-    this.#streams[stream]?.noteSource();
+    this.stream(stream).noteSource();
   }
 
   #lookup(rules: readonly PrintedRule[], origin: string, columns: Columns, names: RuleNames): Follower {
@@ -191,8 +193,8 @@ export class StreamFollowers {
         const streams = rules.map(({ stream }) => stream);
         const form = columns.isWhole === true ? 'rows' : 'columns';
         decisions.reader(origin, streams, { form, why: null, index: [...new Set(columnsOf(bounds))] });
-        for (const rule of rules) decisions.found(rule.stream, rule.bounds);
-        for (const { stream, decided } of rules) if (!decisions.isLikeAnother(stream)) this.#noteRule(stream, decided);
+        decisions.found(rules);
+        for (const { stream, decided, like } of rules) if (like === null) this.#noteRule(stream, decided);
       },
       print: () => [printRules(rules, lookedUp, module, names)],
     };
@@ -203,15 +205,40 @@ export class StreamFollowers {
    * of its bounds keep rows away, by its shape.
    */
   #boundsOf(stream: number, columns: Columns, chosen: Map<string, number>): BoundedRule | undefined {
-    const all = this.#streamBounds.of(this.#program.plan.streams[stream] as StreamPlan);
+    const plan = this.#program.plan.streams[stream] as StreamPlan;
+    const alike = alikeOf(plan);
+    if (alike !== undefined) {
+      const known = this.#ruleOfAlike(stream, alike, columns);
+      if (known !== null) return known;
+    }
+    const all = this.#streamBounds.of(plan);
     if (all.length === 0) return undefined;
     const bounded = all[this.#choiceOf(stream, all, columns, chosen)];
     return bounded && this.#ruleOf(stream, bounded, columns);
   }
 
+  /** As for any stream, with what holds for all that were made of the same one; null where it is to be looked at itself. */
+  #ruleOfAlike(stream: number, alike: AlikeStream, columns: Columns): BoundedRule | null {
+    if (this.#alike?.other !== alike.other || this.#alike.columns !== columns) this.#alike = this.#alikeRules(alike, columns);
+    const { equality } = this.#alike;
+    const value = equality === null ? undefined : alike.constants[equality.place]?.value;
+    if (equality === null || value === undefined) return null;
+    const bounds = { kind: 'equals', column: equality.bounds.column, value: value as string | number, isExact: false } as const;
+    return { stream, bounds, equality: undefined, decided: null, shape: this.#shapeOf(stream, null) };
+  }
+
+  #alikeRules(alike: AlikeStream, columns: Columns): AlikeRules {
+    const equality = this.#streamBounds.ofAlike(alike);
+    const isFound =
+      equality !== null && !equality.bounds.isExact && columns.field({ kind: 'current' }, equality.bounds.column) !== undefined;
+    return { other: alike.other, columns, equality: isFound ? equality : null };
+  }
+
   /** Position of the bounds by which the stream is found; -1 = there are none. */
   #choiceOf(stream: number, all: readonly BoundedStream[], columns: Columns, chosen: Map<string, number>): number {
     const choose = (): number => all.findIndex((one) => this.#isRule(one, columns));
+    const [first] = all;
+    if (first !== undefined && all.length === 1 && first.evaluatedOutside.length === 0) return this.#isRule(first, columns) ? 0 : -1;
     const shape = all.some(({ evaluatedOutside }) => evaluatedOutside.length > 0) ? this.#shapeOf(stream, null) : null;
     if (shape === null) return choose();
     const choice = chosen.get(shape.key) ?? choose();
@@ -261,8 +288,7 @@ export class StreamFollowers {
     const known = shapes[stream];
     if (known !== undefined) return known;
     const { plan } = this.#program;
-    const isEnd = !this.#program.isRead(`stream:${stream}`);
-    const shape = isEnd ? this.#ruleShapes.of(plan.streams[stream] as StreamPlan, decided) : null;
+    const shape = !this.#program.isFollowed(stream) ? this.#ruleShapes.of(plan.streams[stream] as StreamPlan, decided) : null;
     shapes[stream] = shape;
     return shape;
   }
@@ -274,18 +300,29 @@ export class StreamFollowers {
   }
 }
 
-interface Neighbour {
-  readonly stream: number;
-  readonly bounded: BoundedRule | undefined;
+/** Streams beside each other, and those of them that are rules: all or none. */
+interface Run {
+  readonly streams: number[];
+  readonly rules: BoundedRule[];
 }
 
 /** Neighbours that have bounds stand together, each of the others alone. */
-function runsOf(all: readonly Neighbour[]): readonly (readonly Neighbour[])[] {
-  const runs: Neighbour[][] = [];
-  for (const one of all) {
-    const last = runs.at(-1)?.at(-1);
-    if (one.bounded !== undefined && last?.bounded !== undefined) runs.at(-1)?.push(one);
-    else runs.push([one]);
+function runsOf(streams: readonly number[], boundedAt: (at: number) => BoundedRule | undefined): readonly Run[] {
+  const runs: Run[] = [];
+  let last: Run | null = null;
+  for (let at = 0; at < streams.length; at++) {
+    const stream = streams[at] as number;
+    const bounded = boundedAt(at);
+    if (bounded === undefined) {
+      runs.push({ streams: [stream], rules: [] });
+      last = null;
+    } else if (last === null) {
+      last = { streams: [stream], rules: [bounded] };
+      runs.push(last);
+    } else {
+      last.streams.push(stream);
+      last.rules.push(bounded);
+    }
   }
   return runs;
 }

@@ -52,7 +52,12 @@ export class RecentTexts {
     const first = isLong ? words.getInt32(start, true) : firstBytes(words.getInt32(start, true), length);
     const second = isLong ? firstBytes(words.getInt32(start + WORD_BYTES, true), length - WORD_BYTES) : 0;
     const hash = Math.imul(Math.imul(first, MULTIPLIER) ^ second, MULTIPLIER);
-    this.slots.set([first, second, length, place], (hash >>> this.shift) * SLOT_WORDS);
+    const at = (hash >>> this.shift) * SLOT_WORDS;
+    const { slots } = this;
+    slots[at] = first;
+    slots[at + 1] = second;
+    slots[at + 2] = length;
+    slots[at + 3] = place;
   }
 
   clear(): void {

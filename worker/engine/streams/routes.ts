@@ -48,13 +48,22 @@ export class Routes {
   /** `inlets`: what the stream offers for an origin, one inlet or several. Streams are added in order of declaration. */
   constructor(plan: Plan, inlets: (stream: number, origin: string) => readonly Inlet[]) {
     this.#inlets = inlets;
-    plan.streams.forEach((stream, index) => {
-      for (const origin of originsOf(inputsOf(stream.source)).keys()) {
-        const readers = this.#readers.get(origin);
-        if (readers === undefined) this.#readers.set(origin, [index]);
-        else readers.push(index);
-      }
+    let last: readonly InputPlan[] | null = null;
+    let lists: readonly number[][] = [];
+    plan.streams.forEach(({ source }, index) => {
+      const inputs = inputsOf(source);
+      if (inputs !== last) lists = Array.from(originsOf(inputs).keys(), (origin) => this.#readersOf(origin));
+      last = inputs;
+      for (const readers of lists) readers.push(index);
     });
+  }
+
+  #readersOf(origin: string): number[] {
+    const known = this.#readers.get(origin);
+    if (known !== undefined) return known;
+    const readers: number[] = [];
+    this.#readers.set(origin, readers);
+    return readers;
   }
 
   /** Whether some stream reads the events of a type. */

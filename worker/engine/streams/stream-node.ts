@@ -85,9 +85,9 @@ export class StreamNode implements FusedNode {
     this.#index = index;
     this.#program = program;
     this.clock = program.time.stream(index);
-    const model = modelOf(plan);
-    this.isTimed = plan.source.kind !== 'events' || model.operators.some(isWaiting);
-    this.isBare = isBare(model);
+    const { isTimed, isBare } = traitsOf(modelOf(plan));
+    this.isTimed = isTimed;
+    this.isBare = isBare;
     if (program.isExplained || !this.isBare) this.#made = this.#make();
   }
 
@@ -296,6 +296,23 @@ export class StreamNode implements FusedNode {
     const own = this.#parts.chain.fingerprints;
     return fingerprints.length === own.length && own.every((fingerprint, position) => fingerprint === fingerprints[position]);
   }
+}
+
+interface Traits {
+  readonly of: StreamPlan;
+  readonly isTimed: boolean;
+  readonly isBare: boolean;
+}
+
+/** Those of the model that was asked for last, which streams beside each other often share. */
+let last: Traits | null = null;
+
+function traitsOf(model: StreamPlan): Traits {
+  if (last?.of !== model) {
+    const isTimed = model.source.kind !== 'events' || model.operators.some(isWaiting);
+    last = { of: model, isTimed, isBare: isBare(model) };
+  }
+  return last;
 }
 
 /** Whether nothing in a stream keeps or waits for anything. */

@@ -1,5 +1,5 @@
 import { nearestName } from '../../../shared/language/diagnostics/nearest-name.ts';
-import type { Plan } from '../../../shared/language/plan/plan.ts';
+import type { Plan, SourcePlan } from '../../../shared/language/plan/plan.ts';
 import { NamedCounts } from './named-counts.ts';
 import { inputsOf } from './plan-inputs.ts';
 
@@ -35,7 +35,10 @@ export class UnreadTypes {
 /** Every event type that some stream of the program reads. */
 export function readTypesOf(plan: Plan): ReadonlySet<string> {
   const types = new Set<string>();
+  let last: SourcePlan | null = null;
   for (const { source } of plan.streams) {
+    if (source === last) continue;
+    last = source;
     for (const { from } of inputsOf(source)) if (from.kind === 'event') for (const type of from.types) types.add(type);
   }
   return types;

@@ -2,6 +2,7 @@ import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { HeardSource } from '../engine.ts';
 import type { EntryPlace } from '../fusion/event-entry.ts';
+import { isWaiting } from '../operators/operator-facts.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { readTypesOf } from '../streams/unread-types.ts';
@@ -44,16 +45,33 @@ export class ProgramTime {
     this.#plan = plan;
     this.#types = [...readTypesOf(plan)];
     this.#sources = new SourceClocks(plan, this.#types.length === 0);
+    let before: StreamPlan | null = null;
+    let shared: StreamClock | null = null;
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
-      this.#streams[index] = this.#clockOf(stream);
-      if (holdsRows(modelOf(stream).operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
+      const model = modelOf(stream);
+      if (model !== before) {
+        before = model;
+        shared = this.#place(stream, index);
+      } else if (shared === null) this.#place(stream, index);
+      else this.#streams[index] = shared;
     }
-    const own = this.#streams.flatMap((stream) => stream?.own ?? []);
-    this.clocks = [...new Set([...this.#sources.all(), ...own])];
+    const clocks = new Set(this.#sources.all());
+    for (const stream of this.#streams) if (stream !== undefined && stream.own !== null) clocks.add(stream.own);
+    this.clocks = [...clocks];
     // V8 takes a member that never changed for a constant, and would throw away what it compiled at the first step of time.
     this.begin();
     this.finish();
+  }
+
+  /** The clock of all streams of the same model, which neither hold rows back nor wait for time; null = each has one of its own. */
+  #place(stream: StreamPlan, index: number): StreamClock | null {
+    const clock = this.#clockOf(stream);
+    this.#streams[index] = clock;
+    const { operators } = modelOf(stream);
+    const mayHold = holdsRows(operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before));
+    if (mayHold) this.#mayHold.add(index);
+    return mayHold || onlyTypeOf(stream) === undefined || operators.some(isWaiting) ? null : clock;
   }
 
   stream(index: number): StreamClock {

@@ -1,15 +1,16 @@
 import { invariant } from '../../../errors/error.ts';
 import type { Value } from '../../../events/value.ts';
-import type { Statement, StreamDeclaration } from '../../ast/nodes.ts';
-import { noteAlike } from '../../plan/alike.ts';
+import type { OperatorCall, Statement, StreamDeclaration } from '../../ast/nodes.ts';
+import { AlikePlan } from '../../plan/alike.ts';
 import { fingerprint } from '../../plan/fingerprint.ts';
 import type { ConstantExpression, OperatorPlan, StreamPlan } from '../../plan/plan.ts';
-import type { RecordType, Type } from '../../plan/types.ts';
+import type { RecordType } from '../../plan/types.ts';
 import type { CheckContext } from '../context.ts';
 import { constant } from '../expressions/fold.ts';
 import type { Repetition } from '../holes.ts';
+import type { RowShape } from '../scope.ts';
 import type { StreamSymbol } from '../symbols.ts';
-import { type Filling, filledOperators, type Literal } from './filled-operators.ts';
+import { type Filling, filledOperators, type Literal, type PlannedOperators } from './filled-operators.ts';
 import type { ProgramStreams, StreamResult } from './program-streams.ts';
 import { typeOfShape } from './stage.ts';
 
@@ -21,6 +22,9 @@ interface Planned {
 
 /** One from which others can be made. */
 interface Model extends Planned {
+  readonly operators: ModelOperators;
+  /** What its plan and constants are to others. */
+  readonly alike: ConstructorParameters<typeof AlikePlan>[0];
   /** What planning it has used up. */
   readonly parts: number;
   /** The only name that its source reads. */
@@ -30,6 +34,12 @@ interface Model extends Planned {
   /** What others have in their places for each value of the loop's variable; null = the same. */
   readonly values: readonly (((value: number) => unknown) | null)[];
   readonly emits: boolean;
+}
+
+/** All that the operators of the others are made of. The checker goes when a program is checked, and its plan stays: nothing here leads to it. */
+interface ModelOperators extends PlannedOperators {
+  /** As they are written for a value of the loop's variable. */
+  readonly writtenFor: (value: number) => readonly OperatorCall[];
 }
 
 /** What is known of a statement that a loop repeats. `model`: null where each of its streams has to be planned on its own. */
@@ -60,7 +70,7 @@ export class RepeatedStreams {
 
   /** @throws ProgramTooLarge */
   resultOf(symbol: StreamSymbol): StreamResult {
-    const repetition = this.#context.repetitions.get(symbol.node);
+    const repetition = this.#context.repetitions.of(symbol.node);
     if (repetition === undefined) return this.#plan(symbol);
     const known = this.#known.get(repetition.written);
     if (known === undefined) {
@@ -86,21 +96,26 @@ export class RepeatedStreams {
     if (this.#context.hasErrors() || this.#program.emittedTypes.has(source) || this.#events.has(node.name.text)) return null;
     const filling = fillingOf({ node, result }, repetition);
     if (filling === undefined) return null;
-    const model = { node, result, parts, source, ...filling, emits: result.plan.operators.some(({ kind }) => kind === 'emit') };
-    const ofFirst = this.#context.repetitions.get(first.node);
-    const made = ofFirst && canBeFilled(first.node, model) ? filled(first.node, model, ofFirst.value) : undefined;
+    const model: Model = {
+      node,
+      result,
+      parts,
+      source,
+      ...filling,
+      operators: { written: node.operators, plans: result.plan.operators, writtenFor: writtenFor(repetition) },
+      alike: { other: result.plan, constantsOfOther: filling.constants },
+      emits: result.plan.operators.some(({ kind }) => kind === 'emit'),
+    };
+    const ofFirst = this.#context.repetitions.of(first.node);
+    const made = ofFirst && canBeFilled(first.node, model) ? new FilledResult(first.node.name.text, model, ofFirst.value) : undefined;
     return made && fingerprint(made.plan) === fingerprint(first.result.plan) ? model : null;
   }
 
   /** Undefined where its name makes it another stream, or too little is left: planned in full, it says where. */
   #likeModel(node: StreamDeclaration, model: Model, { value }: Repetition): StreamResult | undefined {
-    const { parts, source, result } = model;
-    const fields = result.shape.fields.length;
-    const isOther = node.name.text === source || this.#events.has(node.name.text);
-    if (isOther || this.#context.left('parts') < parts || this.#context.left('fields') < fields) return undefined;
-    this.#context.spend('parts', parts, node.span);
-    this.#context.spend('fields', fields, node.span);
-    return filled(node, model, value);
+    const isOther = node.name.text === model.source || this.#events.has(node.name.text);
+    if (isOther || !this.#context.spendOnStream(model.parts, model.result.shape.fields.length)) return undefined;
+    return new FilledResult(node.name.text, model, value);
   }
 }
 
@@ -120,17 +135,12 @@ function fillingOf({ node, result: { plan } }: Planned, { value, explained }: Re
   return values.includes(undefined) ? undefined : { constants, values: values as Model['values'] };
 }
 
-function canBeFilled(node: StreamDeclaration, model: Model): boolean {
-  return operatorsLike(node, model, (other) => other) !== undefined;
+function writtenFor({ explained }: Repetition): ModelOperators['writtenFor'] {
+  return (value) => (explained(value).statement as StreamDeclaration).operators;
 }
 
-/** The operators of a stream that is called so and has other constants. */
-function operatorsLike(
-  { name, operators }: StreamDeclaration,
-  { node, result }: Planned,
-  replaced: Filling['replaced'],
-): readonly OperatorPlan[] | undefined {
-  return filledOperators(operators, { written: node.operators, plans: result.plan.operators }, { name: name.text, replaced });
+function canBeFilled({ name, operators }: StreamDeclaration, model: Model): boolean {
+  return filledOperators(operators, model.operators, { name: name.text, replaced: (other) => other }) !== undefined;
 }
 
 /** The name of the events that a stream reads, where it reads nothing else and has no other name for them. */
@@ -142,26 +152,50 @@ function sourceOf({ source, name }: StreamDeclaration, plan: StreamPlan): string
   return path === undefined || path.text === name.text ? undefined : path.text;
 }
 
-/** The stream, made from the model, for a value of the loop's variable. */
-function filled(node: StreamDeclaration, model: Model, value: number): StreamResult {
-  const { text: name } = node.name;
-  const { plan: other, shape, carries, branches, late } = model.result;
-  const constants = model.constants.map((one, at) => constant((model.values[at]?.(value) ?? one.value) as Value, one.type));
-  const plan = new FilledPlan(other, name, typeOfShape(shape, name), () => filledWith(constants, node, model));
-  noteAlike(plan, { other, constantsOfOther: model.constants, constants });
-  return { plan, shape: { ...shape, description: `stream \`${name}\`` }, carries: model.emits ? [name] : carries, branches, late };
+/** The stream, made from the model, for a value of the loop's variable. What only its followers ask for is made when they do. */
+class FilledResult implements StreamResult {
+  readonly plan: StreamPlan;
+  readonly #model: Model;
+
+  constructor(name: string, model: Model, value: number) {
+    this.plan = new FilledPlan(name, model, value);
+    this.#model = model;
+  }
+
+  get shape(): RowShape {
+    return { ...this.#model.result.shape, description: `stream \`${this.plan.name}\`` };
+  }
+
+  get carries(): readonly string[] {
+    return this.#model.emits ? [this.plan.name] : this.#model.result.carries;
+  }
+
+  get branches(): StreamResult['branches'] {
+    return this.#model.result.branches;
+  }
+
+  get late(): RowShape {
+    return this.#model.result.late;
+  }
+}
+
+function constantsFor({ constants, values }: Model, value: number): readonly ConstantExpression[] {
+  return constants.map((other, at) => {
+    const own = values[at] ?? null;
+    return own === null ? other : constant(own(value) as Value, other.type);
+  });
 }
 
 /**
  * The plan of a stream that is another one but for its name, and its operators, which are made when they are first read. All have one getter: where
  * each has its own, as in an object literal, V8 keeps each as a dictionary, which is slow to make and to read.
  */
-class FilledPlan implements StreamPlan {
+class FilledPlan extends AlikePlan implements StreamPlan {
   static readonly #late: PropertyDescriptor = {
     enumerable: true,
     configurable: true,
     get(this: FilledPlan) {
-      this.#operators ??= this.#make();
+      this.#operators ??= filledWith(this.constants, this.name, this.#model, this.#value);
       return this.#operators;
     },
   };
@@ -174,31 +208,31 @@ class FilledPlan implements StreamPlan {
   declare readonly resultType: StreamPlan['resultType'];
   declare readonly declaredType?: RecordType;
   declare readonly origin: StreamPlan['origin'];
-  readonly #make: () => StreamPlan['operators'];
+  readonly #model: ModelOperators;
+  readonly #value: number;
   #operators: StreamPlan['operators'] | undefined;
 
-  constructor(
-    { source, partition, time, onError, declaredType, origin }: StreamPlan,
-    name: string,
-    resultType: Type,
-    make: () => StreamPlan['operators'],
-  ) {
-    this.#make = make;
+  constructor(name: string, model: Model, value: number) {
+    super(model.alike, constantsFor(model, value));
+    const { source, partition, time, onError, declaredType, origin } = model.result.plan;
+    this.#model = model.operators;
+    this.#value = value;
     this.name = name;
     this.source = source;
     Object.defineProperty(this, 'operators', FilledPlan.#late);
     this.partition = partition;
     this.time = time;
     this.onError = onError;
-    this.resultType = resultType;
+    this.resultType = typeOfShape(model.result.shape, name);
     if (declaredType !== undefined) this.declaredType = declaredType;
     this.origin = origin;
   }
 }
 
-function filledWith(constants: readonly ConstantExpression[], node: StreamDeclaration, model: Model): readonly OperatorPlan[] {
+function filledWith(constants: readonly ConstantExpression[], name: string, model: ModelOperators, value: number): readonly OperatorPlan[] {
   let at = 0;
-  const operators = operatorsLike(node, model, () => constants[at++] as ConstantExpression);
+  const replaced = (): ConstantExpression => constants[at++] as ConstantExpression;
+  const operators = filledOperators(model.writtenFor(value), model, { name, replaced });
   invariant(operators !== undefined, 'what a loop fills in changes texts and numbers alone');
   return operators;
 }

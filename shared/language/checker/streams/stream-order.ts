@@ -10,7 +10,7 @@ import { findReference } from './references.ts';
  */
 export function orderStreams(context: CheckContext): readonly StreamSymbol[] {
   const order = new Set<StreamSymbol>();
-  const ordering: Ordering = { order, reported: new Set(), context, ofEvents: new Map() };
+  const ordering: Ordering = { order, reported: new Set(), context, ofEvents: new Map(), withoutNot: null };
   for (const stream of context.table.streams) {
     if (!order.has(stream)) placeWithUpstream(stream, ordering);
   }
@@ -23,14 +23,20 @@ interface Ordering {
   readonly context: CheckContext;
   /** Sources that name no stream, by what they name: those that a loop repeats are the same for all its streams. */
   readonly ofEvents: Map<StreamSource, string>;
+  /** The written operators that were looked at last and of which none is a `.not(..)`: streams of a loop share them. */
+  withoutNot: readonly OperatorCall[] | null;
 }
 
 /** Depth first with a stack of its own: a program may chain more streams than calls fit on the machine's stack. */
-function placeWithUpstream(start: StreamSymbol, { order, reported, context, ofEvents }: Ordering): void {
+function placeWithUpstream(start: StreamSymbol, ordering: Ordering): void {
+  const { order, reported, context, ofEvents } = ordering;
   const { source } = start.node;
   const known = ofEvents.get(source);
-  const upstream =
-    known === undefined || known === start.name || context.writtenOperators(start.node).some(isNot) ? upstreamOf(start, context) : [];
+  if (known !== undefined && known !== start.name && hasNoNot(start, ordering)) {
+    order.add(start);
+    return;
+  }
+  const upstream = upstreamOf(start, context);
   if (upstream.length === 0) {
     order.add(start);
     if (source.kind === 'NamedSource' && dotted(source.path) !== start.name) ofEvents.set(source, dotted(source.path));
@@ -50,6 +56,14 @@ function placeWithUpstream(start: StreamSymbol, { order, reported, context, ofEv
       path.push(next.value);
     }
   }
+}
+
+function hasNoNot({ node }: StreamSymbol, ordering: Ordering): boolean {
+  const written = ordering.context.writtenOperators(node);
+  if (written === ordering.withoutNot) return true;
+  if (written.some(isNot)) return false;
+  ordering.withoutNot = written;
+  return true;
 }
 
 function reportCycle(cycle: readonly StreamSymbol[], reported: Set<StreamSymbol>, context: CheckContext): void {

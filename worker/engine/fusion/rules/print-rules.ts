@@ -19,6 +19,8 @@ export interface PrintedRule {
   /** Its first condition, where the index decides it. */
   readonly decided: FilterPlan | null;
   readonly inlet: FusedInlet;
+  /** The stream of the same shape whose function it takes; null = it has its own. */
+  readonly like: number | null;
 }
 
 /** What rules are looked up for: the bounds of each, the values that the index is asked with, the origin, and the row, where one is wanted. */
@@ -87,7 +89,8 @@ export function lookupOf(bounds: readonly RuleBounds[], columns: Columns): strin
 
 /** Prints the call that looks rules up and runs those that a row may fit. Functions that differ in constants become one. */
 export function printRules(rules: readonly PrintedRule[], lookedUp: LookedUp, module: Module, names: RuleNames): string {
-  const given = [...new Set(rules.flatMap(({ inlet }) => inlet.arguments))];
+  const inlets = new Set(rules.map(({ inlet }) => inlet));
+  const given = [...new Set([...inlets].flatMap((inlet) => inlet.arguments))];
   const forms = [...formsOf(rules, module, names).values()];
   const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
   const { bounds } = lookedUp;
@@ -140,8 +143,11 @@ function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }
   };
   const byFunction = new Map<string, FormOfFunction>();
   rules.forEach(({ inlet, stream }, place) => {
-    const known = byFunction.get(inlet.name) ?? ofFunction(inlet);
-    byFunction.set(inlet.name, known);
+    let known = byFunction.get(inlet.name);
+    if (known === undefined) {
+      known = ofFunction(inlet);
+      byFunction.set(inlet.name, known);
+    }
     const [same, constants] = known;
     same.places.push(place);
     same.streams.push(stream);

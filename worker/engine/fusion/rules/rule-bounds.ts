@@ -23,7 +23,7 @@ export interface BoundedStream {
 }
 
 /** The equality by which a stream is found, and where streams that were made of it have the constant that they are found by. */
-interface KnownEquality {
+export interface KnownEquality {
   readonly bounds: RuleBounds & { readonly kind: 'equals' };
   readonly place: number;
 }
@@ -54,14 +54,15 @@ export class StreamBounds {
   /** All bounds of a stream that begins with a condition, the best first: an equality, else a range, else texts. */
   of(stream: StreamPlan): readonly BoundedStream[] {
     const alike = alikeOf(stream);
-    const known = alike === undefined ? null : this.#ofOther(alike);
+    const known = alike === undefined ? null : this.ofAlike(alike);
     const constant = known === null ? undefined : alike?.constants[known.place];
     if (known === null || constant === undefined) return boundsOf(stream);
     const value = constant.value as string | number;
-    return [new KnownBounds({ ...known.bounds, value }, stream)];
+    return [new KnownBounds({ kind: 'equals', column: known.bounds.column, value, isExact: known.bounds.isExact }, stream)];
   }
 
-  #ofOther({ other, constantsOfOther }: AlikeStream): KnownEquality | null {
+  /** The equality by which all streams that were made of one are found; null where each has to be looked at. */
+  ofAlike({ other, constantsOfOther }: AlikeStream): KnownEquality | null {
     let known = this.#others.get(other);
     if (known === undefined) {
       known = equalityOf(other, constantsOfOther);

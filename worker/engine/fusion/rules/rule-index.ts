@@ -104,11 +104,19 @@ function groupsOf(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly P
 
 function foundGroups(bounds: readonly RuleBounds[]): ReadonlyMap<string, readonly PlacedRule[]> {
   const groups = new Map<string, PlacedRule[]>();
+  let kind = '';
+  let column = '';
+  let group: PlacedRule[] = [];
   bounds.forEach((one, place) => {
-    const name = 'column' in one ? `${one.kind}:${one.column}` : one.kind;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [{ place, bounds: one }]);
-    else group.push({ place, bounds: one });
+    const ownColumn = 'column' in one ? one.column : '';
+    // Most are of the group of the one before.
+    if (one.kind !== kind || ownColumn !== column) {
+      const name = 'column' in one ? `${one.kind}:${one.column}` : one.kind;
+      group = groups.get(name) ?? [];
+      groups.set(name, group);
+      [kind, column] = [one.kind, ownColumn];
+    }
+    group.push({ place, bounds: one });
   });
   return groups;
 }

@@ -19,6 +19,20 @@ export function listsOf(lists: readonly (readonly number[])[]): RuleLists {
   return { starts, rules };
 }
 
+/** `count` lists of these rules, each in the one with its number; those of 0 stand in none. */
+export function listsByNumber(all: readonly { readonly place: number }[], numbers: Int32Array, count: number): RuleLists {
+  const starts = new Int32Array(count + 1);
+  for (const number of numbers) if (number > 0) (starts[number + 1] as number)++;
+  for (let list = 1; list <= count; list++) (starts[list] as number) += starts[list - 1] as number;
+  const rules = new Int32Array(starts[count] as number);
+  const ends = starts.slice();
+  for (let at = 0; at < all.length; at++) {
+    const number = numbers[at] as number;
+    if (number > 0) rules[(ends[number] as number)++] = (all[at] as { readonly place: number }).place;
+  }
+  return { starts, rules };
+}
+
 /** One list, written anew for every row, of at most so many rules. */
 export class WrittenList implements RuleLists {
   readonly starts = new Int32Array(2);

@@ -30,6 +30,8 @@ interface KnownShape {
 interface ShapeOfOther {
   readonly shape: RuleShape | null;
   readonly places: readonly number[];
+  /** These are all their constants, in their order. */
+  readonly areAll: boolean;
 }
 
 /** The shapes of streams that are followed by none. */
@@ -52,7 +54,9 @@ export class RuleShapes {
     const alike = alikeOf(stream);
     const known = alike && this.#ofOther(alike, decided === null ? -1 : stream.operators.indexOf(decided));
     if (known === undefined || known.shape === null) return this.#found(stream, decided);
-    return { key: known.shape.key, constants: known.places.map((at) => alike?.constants[at] as Constant) };
+    const { shape, places, areAll } = known;
+    const { constants } = alike as { readonly constants: readonly Constant[] };
+    return { key: shape.key, constants: areAll ? constants : places.map((at) => constants[at] as Constant) };
   }
 
   /** `decided`: the position of the operator that is. */
@@ -63,7 +67,8 @@ export class RuleShapes {
     if (known === undefined) {
       const shape = this.#found(other, other.operators[decided] ?? null);
       const places = shape?.constants.map((one) => constantsOfOther.indexOf(one)) ?? [];
-      known = { shape: places.includes(-1) ? null : shape, places };
+      const areAll = places.length === constantsOfOther.length && places.every((place, at) => place === at);
+      known = { shape: places.includes(-1) ? null : shape, places, areAll };
       others[decided + 1] = known;
     }
     return known;
