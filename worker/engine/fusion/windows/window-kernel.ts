@@ -23,6 +23,7 @@ type Take = (time: number, order: number, ...given: unknown[]) => unknown;
  * over from the other.
  */
 export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> extends KeyedSlots implements Operator, Kernel {
+  /** Its earliest deadline, which generated code reads. */
   due = Infinity;
   /** Rows that came so far, where they are counted here. */
   counted = 0;

@@ -47,6 +47,7 @@ type TrendOptions = Pick<SourceOptions, 'environment' | 'next'> & Partial<Pick<S
  */
 export class TrendKernel implements Source, Kernel, TrendStream {
   readonly fingerprint: string;
+  /** Its earliest deadline, which generated code reads. */
   due = Infinity;
   /** Where those that share find each other; that of the first of them is the one in use. */
   panes: TrendPanes;
