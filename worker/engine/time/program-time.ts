@@ -1,13 +1,12 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
-import type { HeardSource } from '../engine.ts';
 import type { EntryPlace } from '../fusion/event-entry.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
 import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { readTypesOf } from '../streams/unread-types.ts';
 import { Clock, savedClock } from './clock.ts';
 import { passedOnLagMs } from './result-lag.ts';
-import { type SingleClock, SourceClocks, savedSources, type TimedEvent } from './source-clocks.ts';
+import { SourceClocks, savedSources, type TimedEvent } from './source-clocks.ts';
 import { type Following, type Reading, StreamClock } from './stream-clock.ts';
 import type { WatermarkHold } from './watermark-hold.ts';
 
@@ -26,7 +25,7 @@ export const savedTime = record({ sources: savedSources, own: mapOf(savedClock) 
  */
 export class ProgramTime {
   readonly #plan: Plan;
-  readonly #sources: SourceClocks;
+  readonly sources: SourceClocks;
   readonly #streams: (StreamClock | undefined)[] = [];
   private readonly clocks: readonly Clock[];
   /** What moves streams that read one type of events: the same for thousands of rules. */
@@ -43,14 +42,14 @@ export class ProgramTime {
   constructor(plan: Plan, order: readonly number[]) {
     this.#plan = plan;
     this.#types = [...readTypesOf(plan)];
-    this.#sources = new SourceClocks(plan, this.#types.length === 0);
+    this.sources = new SourceClocks(plan, this.#types.length === 0);
     for (const index of order) {
       const stream = plan.streams[index] as StreamPlan;
       this.#streams[index] = this.#clockOf(stream);
       if (holdsRows(modelOf(stream).operators) || upstreamOf(stream).some((before) => this.#mayHold.has(before))) this.#mayHold.add(index);
     }
     const own = this.#streams.flatMap((stream) => stream?.own ?? []);
-    this.clocks = [...new Set([...this.#sources.all(), ...own])];
+    this.clocks = [...new Set([...this.sources.all(), ...own])];
     // V8 takes a member that never changed for a constant, and would throw away what it compiled at the first step of time.
     this.begin();
     this.finish();
@@ -70,32 +69,7 @@ export class ProgramTime {
   }
 
   observe(event: TimedEvent): void {
-    this.#sources.observe(event, ++this.stepNumber);
-  }
-
-  /** The only clock that an event of this type moves; null when there are more. */
-  singleClock(type: string): SingleClock | null {
-    return this.#sources.singleOf(type);
-  }
-
-  /** Whether an event of this type that comes through the binding with this id moves that clock, and no other. */
-  isSingle(type: string, id: string): boolean {
-    return this.#sources.isSingle(type, id);
-  }
-
-  /** Time waits for events of these broker partitions, which are on their way. */
-  awaitPartitions(source: string, partitions: readonly string[]): void {
-    this.#sources.awaitPartitions(source, partitions);
-  }
-
-  /** See `Engine.takeHeard`. */
-  takeHeard(): readonly HeardSource[] {
-    return this.#sources.takeHeard();
-  }
-
-  /** See `Engine.partitions`. */
-  partitions(): ReadonlyMap<string, readonly string[]> {
-    return this.#sources.partitions();
+    this.sources.observe(event, ++this.stepNumber);
   }
 
   /** As `observe`, for the events of types that move this clock alone: the function says whether a step of time is due. */
@@ -120,14 +94,14 @@ export class ProgramTime {
   }
 
   tick(time: number, source?: string): void {
-    this.#sources.tick(time, source, ++this.stepNumber);
+    this.sources.tick(time, source, ++this.stepNumber);
   }
 
   /** See `Engine.passSilence`. */
   passSilence(silentMs: ReadonlyMap<string, number>, partitions: ReadonlyMap<string, readonly string[]>): void {
     const step = ++this.stepNumber;
-    this.#sources.leavePartitions(partitions, step);
-    this.#sources.passSilence(silentMs, step);
+    this.sources.leavePartitions(partitions, step);
+    this.sources.passSilence(silentMs, step);
   }
 
   end(): void {
@@ -199,7 +173,7 @@ export class ProgramTime {
         readings.set(clock, Math.max(readings.get(clock) ?? 0, lagMs));
       }
     }
-    this.#sources.waitTogether([...readings.keys()]);
+    this.sources.waitTogether([...readings.keys()]);
     return new StreamClock(
       [...readings].map(([clock, lagMs]) => ({ clock, lagMs })),
       own,
@@ -218,7 +192,7 @@ export class ProgramTime {
 
   #inputReadings({ from }: InputPlan, { time }: StreamPlan, own: Clock | null): readonly Reading[] {
     if (from.kind === 'event') {
-      const clocks = from.types.flatMap((type) => this.#sources.ofType(type, time.on));
+      const clocks = from.types.flatMap((type) => this.sources.ofType(type, time.on));
       return clocks.map((clock) => ({ clock, lagMs: time.outOfOrderMs }));
     }
     if (own !== null) return [{ clock: own, lagMs: time.outOfOrderMs }];
@@ -229,7 +203,7 @@ export class ProgramTime {
 
   #ownClock(stream: StreamPlan): Clock {
     const clock = new Clock();
-    this.#sources.attach(clock, this.#typesBehind(stream));
+    this.sources.attach(clock, this.#typesBehind(stream));
     return clock;
   }
 
@@ -242,9 +216,9 @@ export class ProgramTime {
 
   /** The clock of a timer: all sources that the program reads; the default input when it reads none. */
   #programReadings(): readonly Reading[] {
-    const clocks = new Set(this.#types.flatMap((type) => this.#sources.ofType(type, null)));
-    this.#sources.waitTogether([...clocks]);
-    return [...(clocks.size > 0 ? clocks : [this.#sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
+    const clocks = new Set(this.#types.flatMap((type) => this.sources.ofType(type, null)));
+    this.sources.waitTogether([...clocks]);
+    return [...(clocks.size > 0 ? clocks : [this.sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
   }
 
   save(): Saved<typeof savedTime> {
@@ -252,11 +226,11 @@ export class ProgramTime {
       const clock = this.stream(index).own;
       return clock === null ? [] : [[name, clock.save()] as const];
     });
-    return { sources: this.#sources.save(), own: new Map(own) };
+    return { sources: this.sources.save(), own: new Map(own) };
   }
 
   load({ sources, own }: Saved<typeof savedTime>): void {
-    this.#sources.load(sources);
+    this.sources.load(sources);
     this.#plan.streams.forEach((stream, index) => {
       const state = own.get(stream.name);
       if (state !== undefined) this.stream(index).own?.load(state);
