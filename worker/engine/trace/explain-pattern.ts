@@ -5,7 +5,7 @@ import { type Captures, lastCapture, rollBack } from '../patterns/captures.ts';
 import type { Absence, EnabledStep } from '../patterns/residual.ts';
 import type { PartialMatch } from '../patterns/run.ts';
 import { type ConditionReader, judge, scopeBehind, type Verdict } from './condition.ts';
-import { type EndedRun, type ExplainRecorder, firstRowOf, type KeyRecord, type Seen } from './explain-recorder.ts';
+import { type ExplainRecorder, firstRowOf } from './explain-recorder.ts';
 import type {
   Candidate,
   EndedRunExplanation,
@@ -15,6 +15,7 @@ import type {
   RunExplanation,
   WaitingStep,
 } from './explanation.ts';
+import type { EndedRun, KeyRecord, Seen } from './key-record.ts';
 import type { PatternView } from './pattern-view.ts';
 import { furthestOf, stepsTaken } from './progress.ts';
 

@@ -6,8 +6,9 @@ import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
 import { explainJoin, joinKeyText, NO_KEY } from './explain-join.ts';
 import { eventOf, explainPattern } from './explain-pattern.ts';
-import { type ExplainRecorder, firstRowOf, type RecordedAttempt, recorderLimits } from './explain-recorder.ts';
+import { type ExplainRecorder, firstRowOf } from './explain-recorder.ts';
 import type { Attempt, Explanation, HeldBackExplanation, WindowExplanation } from './explanation.ts';
+import { type RecordedAttempt, recorderLimits } from './key-record.ts';
 import type { PatternView } from './pattern-view.ts';
 import type { HeldRow, JoinView, WindowView } from './views.ts';
 

@@ -4,7 +4,7 @@ import { lastCapture, rollBack } from '../patterns/captures.ts';
 import type { EnabledStep } from '../patterns/residual.ts';
 import type { PartialMatch } from '../patterns/run.ts';
 import { type ConditionReader, scopeBehind, weigh } from './condition.ts';
-import type { Nearness } from './explain-recorder.ts';
+import type { Nearness } from './key-record.ts';
 
 /** A step, and the run that may wait for it; without one, the steps that open a run. */
 interface Waiting {
