@@ -232,12 +232,7 @@ export class ExplainRecorder {
 
   /** Text of a row's key, as the stream or one of its operators sees it. */
   keyTextOf(row: Row, operator: OperatorPlan | null = null): string {
-    return keyText(this.#keyOf(row, operator) ?? []);
-  }
-
-  /** Null while a part of the key cannot be read. */
-  #keyOf(row: Row, plan: OperatorPlan | null): readonly Value[] | null {
-    return this.#keyFieldsOf(row, plan)?.map(([, value]) => value) ?? null;
+    return keyText(this.#keyFieldsOf(row, operator)?.map(([, value]) => value) ?? []);
   }
 
   /** Null also while a later operator may make a part of the key. */
@@ -247,6 +242,7 @@ export class ExplainRecorder {
     return fields.map(([, value]) => value);
   }
 
+  /** Null while a part of the key cannot be read. */
   #keyFieldsOf(row: Row, plan: OperatorPlan | null): ReturnType<PartitionKey['fields']> | null {
     try {
       return this.#partitionOf(plan).fields(row);
