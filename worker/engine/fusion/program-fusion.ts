@@ -3,8 +3,7 @@ import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import { isWaiting } from '../operators/operator-facts.ts';
 import type { KernelNode, PhysicalPlan } from '../physical/physical-plan.ts';
-import { inputsOf } from '../streams/plan-inputs.ts';
-import { originsOf } from '../streams/routes.ts';
+import { readersOf } from '../streams/routes.ts';
 import { Decisions } from './decisions.ts';
 import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
@@ -42,20 +41,13 @@ export class ProgramFusion {
   readonly #once = new Map<string, string>();
   readonly #derived = new Map<unknown, unknown>();
   readonly #kernelNames = new Map<object, string>();
-  /** By origin: the streams that read it, in order of declaration, with the positions of the inputs. */
-  readonly #readers = new Map<string, Map<number, readonly number[]>>();
+  readonly #readers: ReturnType<typeof readersOf>;
 
   constructor(plan: Plan) {
     this.plan = plan;
     this.budget = new TextBudget(plan);
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
-    plan.streams.forEach((stream, index) => {
-      for (const [origin, positions] of originsOf(inputsOf(stream.source))) {
-        const readers = this.#readers.get(origin);
-        if (readers === undefined) this.#readers.set(origin, new Map([[index, positions]]));
-        else readers.set(index, positions);
-      }
-    });
+    this.#readers = readersOf(plan);
   }
 
   /** By the plan of the operator or source that a kernel takes the place of: those that are printed. */

@@ -36,10 +36,22 @@ function foundOrigins(inputs: readonly InputPlan[]): ReadonlyMap<string, readonl
   return origins;
 }
 
+/** By origin, the streams that read it, in order of declaration, with the positions of the inputs. */
+export function readersOf({ streams }: Pick<Plan, 'streams'>): ReadonlyMap<string, ReadonlyMap<number, readonly number[]>> {
+  const readers = new Map<string, Map<number, readonly number[]>>();
+  streams.forEach(({ source }, stream) => {
+    for (const [origin, positions] of originsOf(inputsOf(source))) {
+      const known = readers.get(origin);
+      if (known === undefined) readers.set(origin, new Map([[stream, positions]]));
+      else known.set(stream, positions);
+    }
+  });
+  return readers;
+}
+
 /** Who takes the rows of which origin, in order of declaration. A route is made when the first row wants to take it: most rows never do. */
 export class Routes {
-  /** By origin, the streams that read it. */
-  readonly #readers = new Map<string, number[]>();
+  readonly #readers: ReturnType<typeof readersOf>;
   readonly #byOrigin = new Map<string, Route>();
   /** Those of events again, by type: asked for with every event. */
   readonly #byType = new Map<string, Route>();
@@ -48,13 +60,7 @@ export class Routes {
   /** `inlets`: what the stream offers for an origin, one inlet or several. Streams are added in order of declaration. */
   constructor(plan: Plan, inlets: (stream: number, origin: string) => readonly Inlet[]) {
     this.#inlets = inlets;
-    plan.streams.forEach((stream, index) => {
-      for (const origin of originsOf(inputsOf(stream.source)).keys()) {
-        const readers = this.#readers.get(origin);
-        if (readers === undefined) this.#readers.set(origin, [index]);
-        else readers.push(index);
-      }
-    });
+    this.#readers = readersOf(plan);
   }
 
   /** Whether some stream reads the events of a type. */
@@ -76,7 +82,7 @@ export class Routes {
     if (known !== undefined) return known;
     const readers = this.#readers.get(origin);
     if (readers === undefined) return NOWHERE;
-    const route = readers.flatMap((stream) => this.#inlets(stream, origin));
+    const route = [...readers.keys()].flatMap((stream) => this.#inlets(stream, origin));
     this.#byOrigin.set(origin, route);
     return route;
   }
