@@ -110,13 +110,9 @@ function whyNoKey({ partition }: StreamPlan, input: PatternInput, program: Progr
     const as = value.kind === 'field' ? input.representation(value.name) : undefined;
     return as === 'number' || as === 'string' || as === 'boolean';
   });
-  return isPlain
-    ? whyNotRead(
-        partition.keys.map(({ value }) => value),
-        input,
-        program,
-      )
-    : 'the key is neither text nor number nor bool';
+  if (!isPlain) return 'the key is neither text nor number nor bool';
+  const keys = partition.keys.map(({ value }) => value);
+  return whyNotRead(keys, input, program);
 }
 
 /** Why generated code does not evaluate some of these; null = it does, and none can fail. */
