@@ -10,7 +10,7 @@ import { simple } from '../operators/select.ts';
 import { PassedColumns } from '../passed-columns.ts';
 import { typedOf } from '../print-typed.ts';
 import { NULL_TYPED, named, type Readable, Refusal, type Typed } from '../typed.ts';
-import type { ResultNames } from './call-forms.ts';
+import type { ResultNames, SlotNames } from './call-forms.ts';
 import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
 import type { TakingNames } from './numeric-states.ts';
 import type { SlotField } from './slot-fields.ts';
@@ -133,11 +133,7 @@ function printLevels(keys: readonly string[], slot: string, { kernel, first }: K
 }
 
 /** A field of the slot whose numbers begin at `base`. */
-export function printField(
-  { fields }: Intake,
-  field: SlotField,
-  { slots, numbers, base, slot }: Pick<TakingNames, 'slots' | 'numbers' | 'base' | 'slot'>,
-): string {
+export function printField({ fields }: Intake, field: SlotField, { slots, numbers, base, slot }: SlotNames): string {
   const at = fields.at(field);
   if (at >= 0) return `${numbers}[${base}+${at}]`;
   return `${slots}.cold[${slot}*${fields.coldWidth}+${-1 - at}]`;
