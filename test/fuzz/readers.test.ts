@@ -80,7 +80,7 @@ test('what a door lets in is what would be admitted, with the same values', { ti
     const tape = new Tape(fileTape);
     const { results } = readGenerally('jsonl', schemas, [new TextEncoder().encode(randomFile(tape, types, 'jsonl'))]);
     for (const { event } of results.filter((result): result is ReadEvent => result.kind === 'event')) {
-      const isEntered = tape.chance(50) ? door.push(event) : door.pushRecord({ ...event, fields: Object.fromEntries(event.fields) });
+      const isEntered = door.push(event);
       if (isEntered) expect(seen.pop()).toEqual(entryOf(event, types, schemas, true));
       expect(seen).toEqual([]);
       events++;

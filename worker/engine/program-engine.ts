@@ -140,7 +140,7 @@ export class ProgramEngine implements Engine {
       entries,
       source: null,
       place: this.#arriving.place,
-      isOf: (type, binding) => clocks.isSingle(type, binding),
+      isOf: (type, binding) => clocks.sources.isSingle(type, binding),
       ...(entries.length > 0 && { unread: (type: string) => this.#unread(type) }),
     };
     this.#fastPath = this.entries.entries.length > 0 ? new EventFastPath(this.entries) : null;
@@ -176,7 +176,7 @@ export class ProgramEngine implements Engine {
   }
 
   #arrivalsOf(type: string): Arrivals | null {
-    const clock = this.#time.singleClock(type);
+    const clock = this.#time.sources.singleOf(type);
     if (clock === null) return null;
     const arrivals = arrivalsOf(this.#arriving, clock);
     return this.#share === null ? arrivals : countedArrivals(arrivals, this.#share);
@@ -290,15 +290,15 @@ export class ProgramEngine implements Engine {
   }
 
   awaitPartitions(source: string, partitions: readonly string[]): void {
-    this.#time.awaitPartitions(source, partitions);
+    this.#time.sources.awaitPartitions(source, partitions);
   }
 
   takeHeard(): readonly HeardSource[] {
-    return this.#time.takeHeard();
+    return this.#time.sources.takeHeard();
   }
 
   partitions(): ReadonlyMap<string, readonly string[]> {
-    return this.#time.partitions();
+    return this.#time.sources.partitions();
   }
 
   passSilence(silentMs: ReadonlyMap<string, number>, partitions: ReadonlyMap<string, readonly string[]> = new Map()): void {

@@ -1,5 +1,3 @@
-import type { Value } from '../../../shared/events/value.ts';
-
 /** What minted names begin with; by the letter a reader of generated text sees what it is. `k` and `l` are taken. */
 type MintedLetter = 'a' | 'b' | 'c' | 'e' | 'f' | 'g' | 'h' | 'o' | 'p' | 'r' | 's' | 't' | 'v' | 'x' | 'y';
 
@@ -35,13 +33,6 @@ export class Names {
       this.#known.set(value, at);
     }
     return at;
-  }
-
-  /** A constant of the language: small things stand in the text, everything else in the table. */
-  literal(value: Value): string {
-    if (value === null || typeof value === 'boolean') return String(value);
-    if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value < 0 ? `(${value})` : String(value);
-    return this.constant(value);
   }
 }
 

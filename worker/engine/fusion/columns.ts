@@ -1,9 +1,7 @@
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
 import type { FieldType } from '../../../shared/language/plan/types.ts';
-import type { ModuleText } from './module-text.ts';
+import type { Constants } from './module-text.ts';
 import { boxed, NULL_TYPED, named, type Readable, type Representation, representationOf, type Typed } from './typed.ts';
-
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** The row at one place of a chain, as generated code has it: no object, a name for each field. */
 export interface Columns extends Readable {
@@ -214,7 +212,7 @@ export class NamesOf {
 }
 
 /** What every row has. */
-function plainAttribute(name: AttributeName, { time, type }: Columns): Typed | undefined {
+export function plainAttribute(name: AttributeName, { time, type }: Pick<Columns, 'time' | 'type'>): Typed | undefined {
   if (name === 'timestamp') return named(time, 'timestamp');
   return name === 'event_type' ? named(type, 'string') : undefined;
 }

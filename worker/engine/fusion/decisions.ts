@@ -1,7 +1,7 @@
 import type { EventPlan, OperatorPlan, Plan, SourcePlan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import type { EntryNode, Execution, KernelNode, OperatorNode, PhysicalPlan, ReaderNode, StreamNode } from '../physical/physical-plan.ts';
 import { inputsOf } from '../streams/plan-inputs.ts';
-import { originsOf } from '../streams/routes.ts';
+import { readersOf } from '../streams/routes.ts';
 import { boundsText, type RuleBounds } from './rules/finder.ts';
 import { windowNodeOf } from './windows/window-node.ts';
 
@@ -83,10 +83,11 @@ export class Decisions {
 }
 
 /** Types that the program reads and does not declare. */
-function undeclaredTypes({ events, streams }: Plan): readonly string[] {
-  const declared = new Set(events.map(({ name }) => `event:${name}`));
-  const origins = new Set(streams.flatMap(({ source }) => [...originsOf(inputsOf(source)).keys()]));
-  return [...origins].flatMap((origin) => (origin.startsWith('event:') && !declared.has(origin) ? [origin.slice('event:'.length)] : []));
+function undeclaredTypes(plan: Plan): readonly string[] {
+  const declared = new Set(plan.events.map(({ name }) => `event:${name}`));
+  return [...readersOf(plan).keys()].flatMap((origin) =>
+    origin.startsWith('event:') && !declared.has(origin) ? [origin.slice('event:'.length)] : [],
+  );
 }
 
 function nameOf(plan: Plan, stream: number): string {
@@ -111,12 +112,12 @@ class Lists<T> {
 }
 
 /** By origin: who reads it, as where nothing printed leads to it. */
-function writtenReaders({ streams }: Plan): Lists<ReaderNode> {
-  const readers = new Lists<ReaderNode>();
-  for (const { name, source } of streams) {
-    for (const origin of originsOf(inputsOf(source)).keys()) readers.add(origin, { streams: [name], form: 'rows', why: null, index: null });
+function writtenReaders(plan: Plan): Lists<ReaderNode> {
+  const written = new Lists<ReaderNode>();
+  for (const [origin, streams] of readersOf(plan)) {
+    for (const at of streams.keys()) written.add(origin, { streams: [nameOf(plan, at)], form: 'rows', why: null, index: null });
   }
-  return readers;
+  return written;
 }
 
 type KernelOf = (source: SourcePlan) => KernelNode | null;

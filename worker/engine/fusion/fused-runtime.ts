@@ -31,8 +31,6 @@ export type KernelFactory = (...args: never[]) => Kernel;
  * saved and loaded. What it saves is what the operator saves whose place it takes, so one can take over from the other.
  */
 export interface Kernel {
-  /** Its earliest deadline: the smallest watermark at which `advance` has something to do. */
-  readonly due: number;
   link(...functions: readonly unknown[]): void;
 }
 

@@ -3,6 +3,9 @@ import { Names } from '../compile/names.ts';
 /** The running program that a module is linked to; given to whatever the module asked for. */
 export type Resolve<R> = (runtime: R) => unknown;
 
+/** What columns and readables need of a module: names, and constants. */
+export type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
+
 /** A constant that is known only when the program runs. */
 class Late<R> {
   readonly resolve: Resolve<R>;

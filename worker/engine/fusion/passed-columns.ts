@@ -1,9 +1,7 @@
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
 import { type Columns, NamedColumns, ROW_OF_EVENT } from './columns.ts';
-import type { ModuleText } from './module-text.ts';
+import type { Constants } from './module-text.ts';
 import { named, type Typed } from './typed.ts';
-
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** One thing that a function reads of its row, by what it makes of it. */
 interface Reading {

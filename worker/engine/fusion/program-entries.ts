@@ -6,7 +6,7 @@ import { Body } from './module-text.ts';
 import type { ProgramFusion } from './program-fusion.ts';
 import { RowColumns } from './row-columns.ts';
 import type { StreamFollowers } from './stream-followers.ts';
-import type { Follower } from './stream-fusion.ts';
+import { type Follower, handOn } from './stream-fusion.ts';
 import { Refusal, representationOf } from './typed.ts';
 
 /** The entry of one type, printed. */
@@ -145,17 +145,6 @@ export class ProgramEntries {
     const { source, operators } = modelOf(this.#program.plan.streams[index] as StreamPlan);
     const isStateless = source.kind === 'events' && operators.every(isStatements);
     return isStateless && !this.#program.isFollowed(index);
-  }
-}
-
-function handOn(followers: readonly Follower[], body: Body): void {
-  for (const { note, print } of followers) {
-    body.note(note);
-    body.add(() =>
-      print()
-        .map((call) => `${call};`)
-        .join(''),
-    );
   }
 }
 

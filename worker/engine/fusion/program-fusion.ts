@@ -1,10 +1,9 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
-import type { InputPlan, Plan } from '../../../shared/language/plan/plan.ts';
+import type { Plan } from '../../../shared/language/plan/plan.ts';
 import type { RecordType } from '../../../shared/language/plan/types.ts';
 import { isWaiting } from '../operators/operator-facts.ts';
 import type { KernelNode, PhysicalPlan } from '../physical/physical-plan.ts';
-import { inputsOf } from '../streams/plan-inputs.ts';
-import { originsOf } from '../streams/routes.ts';
+import { readersOf } from '../streams/routes.ts';
 import { Decisions } from './decisions.ts';
 import type { FusedRuntime, KernelFactory } from './fused-runtime.ts';
 import { ModuleText } from './module-text.ts';
@@ -42,8 +41,7 @@ export class ProgramFusion {
   readonly #once = new Map<string, string>();
   readonly #derived = new Map<unknown, unknown>();
   readonly #kernelNames = new Map<object, string>();
-  /** By origin: the streams that read it, in order of declaration, with the positions of the inputs. */
-  readonly #readers = new Map<string, Map<number, readonly number[]>>();
+  readonly #readers: ReturnType<typeof readersOf>;
   /** Some stream reads another one. */
   readonly #hasFollowers: boolean;
 
@@ -51,24 +49,8 @@ export class ProgramFusion {
     this.plan = plan;
     this.budget = new TextBudget(plan);
     this.#records = new Map(plan.events.map(({ name, fields }) => [name, { kind: 'record', name, fields }]));
-    let last: readonly InputPlan[] | null = null;
-    let read: readonly { readonly readers: Map<number, readonly number[]>; readonly positions: readonly number[] }[] = [];
-    plan.streams.forEach(({ source }, index) => {
-      const inputs = inputsOf(source);
-      if (inputs !== last)
-        read = Array.from(originsOf(inputs), ([origin, positions]) => ({ readers: this.#newReaders(origin), positions }));
-      last = inputs;
-      for (const { readers, positions } of read) readers.set(index, positions);
-    });
+    this.#readers = readersOf(plan);
     this.#hasFollowers = this.origins.some((origin) => origin.startsWith('stream:'));
-  }
-
-  #newReaders(origin: string): Map<number, readonly number[]> {
-    const known = this.#readers.get(origin);
-    if (known !== undefined) return known;
-    const readers = new Map<number, readonly number[]>();
-    this.#readers.set(origin, readers);
-    return readers;
   }
 
   /** By the plan of the operator or source that a kernel takes the place of: those that are printed. */

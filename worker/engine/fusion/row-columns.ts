@@ -2,11 +2,9 @@ import type { Value } from '../../../shared/events/value.ts';
 import type { AttributeName, RowReference } from '../../../shared/language/plan/plan.ts';
 import type { Type } from '../../../shared/language/plan/types.ts';
 import type { Row } from '../operators/row.ts';
-import type { Columns } from './columns.ts';
-import type { ModuleText } from './module-text.ts';
+import { type Columns, plainAttribute } from './columns.ts';
+import type { Constants } from './module-text.ts';
 import { NULL_TYPED, named, representationOf, type Typed } from './typed.ts';
-
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** What is known of rows that come whole. */
 export interface RowTraits {
@@ -79,9 +77,7 @@ export class RowColumns implements Columns {
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
     if (of.kind !== 'current') return undefined;
-    if (name === 'timestamp') return named(this.time, 'timestamp');
-    if (name === 'event_type') return named(this.type, 'string');
-    return this.#traits.isEvent ? NULL_TYPED : undefined;
+    return plainAttribute(name, this) ?? (this.#traits.isEvent ? NULL_TYPED : undefined);
   }
 
   row(): string {

@@ -326,15 +326,16 @@ export class StreamFusion implements StreamContext {
     body.add(rule !== null && body.root === head ? rule.countsResult : () => `${this.counters}.eventsOut++;`);
     const followers = this.#parts.followers(`stream:${this.index}`, columns, isDirect);
     if (followers instanceof Refusal) return followers;
-    for (const { note, print } of followers) {
-      body.note(note);
-      body.add(() =>
-        print()
-          .map((call) => (isDirect ? `${call};` : `defer(()=>{${call};},${this.node});`))
-          .join(''),
-      );
-    }
+    handOn(followers, body, (call) => (isDirect ? call : `defer(()=>{${call};},${this.node})`));
     return null;
+  }
+}
+
+/** Statements that hand a row on to all that follow. `called`: what stands in the place of a call. */
+export function handOn(followers: readonly Follower[], body: Body, called = (call: string): string => call): void {
+  for (const { note, print } of followers) {
+    body.note(note);
+    body.add(() => print().reduce((text, call) => `${text}${called(call)};`, ''));
   }
 }
 

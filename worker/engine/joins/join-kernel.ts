@@ -259,10 +259,6 @@ export class JoinKernel implements Source, Kernel {
     return values;
   }
 
-  get due(): number {
-    return this.waiting.due;
-  }
-
   deadline(): number {
     return this.#order.deadline();
   }

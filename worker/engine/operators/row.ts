@@ -53,11 +53,11 @@ export function scopeOf(row: Row, aggregates: readonly Value[] = NOTHING): Scope
  * A scope to be used again and again, for an owner that evaluates one row after the other: what it gave for the row before
  * is no longer valid.
  */
-export function reusableScope(): (row: Row) => Scope {
+export function reusableScope(): (row: Row, bound?: readonly Binding[]) => Scope {
   const scope: { -readonly [K in keyof Scope]: Scope[K] } = { ...scopeOf(NO_ROW) };
-  return (row) => {
+  return (row, bound = row.bound ?? NOTHING) => {
     scope.row = row;
-    scope.bound = row.bound ?? NOTHING;
+    scope.bound = bound;
     return scope;
   };
 }

@@ -199,8 +199,8 @@ export class PatternMatcher {
     for (const decision of decisions) this.#apply(decision, arrival, pending);
     if (openings.length > 0) {
       const { time } = arrival.row;
-      const beginning = { at: arrival.at, time, lastTime: plus(time, this.#plan.withinMs ?? Infinity) };
-      for (const take of openings) this.#taken(this.#store.open(key, take.progress, beginning), take, arrival, pending);
+      const beginning = { key, began: arrival.at, firstTime: time, lastTime: plus(time, this.#plan.withinMs ?? Infinity) };
+      for (const take of openings) this.#taken(this.#store.open(beginning, take.progress), take, arrival, pending);
     }
     const completed = this.#emitAll(this.#plan.selection === 'any' ? distinctInOrder(pending) : pending);
     this.#keepBudget();
@@ -219,9 +219,7 @@ export class PatternMatcher {
 
   /** The run goes on without the event, and under `.stam()` once more with it for every step that takes it. */
   #branch(run: Run, { takes, kept }: Move, arrival: Arrival, pending: Pending[]): void {
-    for (const take of takes) {
-      this.#taken(this.#store.open(run.partition.key, take.progress, run.beginning), take, arrival, pending);
-    }
+    for (const take of takes) this.#taken(this.#store.open(run, take.progress), take, arrival, pending);
     if (kept !== null) this.#store.move(run, kept);
   }
 
@@ -362,9 +360,9 @@ export class PatternMatcher {
     const { order, received, expiry, runs } = this.#savedState.load(saved);
     this.#received = received;
     this.#expiry.load(expiry);
-    for (const { key, began, firstTime, lastTime, progress, accepted, emittedElements, hasMatched } of runs) {
-      const captures = elementsOneByOne(progress.captures);
-      const run = this.#store.open(key, { ...progress, captures }, { at: began, time: firstTime, lastTime });
+    for (const one of runs) {
+      const { progress, accepted, emittedElements, hasMatched } = one;
+      const run = this.#store.open(one, { ...progress, captures: elementsOneByOne(progress.captures) });
       Object.assign(run, { accepted: accepted && elementsOneByOne(accepted), emittedElements, hasMatched });
     }
     return order;

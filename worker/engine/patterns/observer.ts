@@ -1,5 +1,4 @@
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
-import type { OperatorEnvironment } from '../operators/operator.ts';
 import type { Row } from '../operators/row.ts';
 import type { Run } from './run.ts';
 import type { StateSpace } from './state-space.ts';
@@ -8,7 +7,7 @@ import type { Relevance, Watch } from './watch.ts';
 /** Something that follows the runs of a pattern and changes nothing of them. */
 export interface PatternObserver {
   /** Before anything is seen. `emit` hands a row on as if the pattern had made it. */
-  begin(stage: { readonly plan: PatternPlan; readonly environment: OperatorEnvironment; readonly emit: (row: Row) => void }): void;
+  begin(stage: { readonly plan: PatternPlan; readonly emit: (row: Row) => void }): void;
   /** Behind every event of the pattern, when its matches are out. */
   saw(sight: Sight): void;
   /** A run has given a match. */

@@ -12,8 +12,6 @@ import type { AbsenceNode, StepNode, TreeNode } from './pattern-tree.ts';
  * `Infinity` as the time of the step before means that there is none.
  */
 export interface Residual {
-  /** Has taken an event, or a `NOT` has run its time. */
-  readonly isBegun: boolean;
   /** Nothing more need come. What has only begun and may be left out does not stand in the way. */
   readonly isComplete: boolean;
   /** Has begun with what stays whatever comes: none of its ways begins anew. */

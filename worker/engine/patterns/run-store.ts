@@ -64,7 +64,8 @@ export class RunStore {
     return this.#runs.toArray();
   }
 
-  open(key: string, progress: Progress, beginning: Beginning): Run {
+  open(beginning: Beginning, progress: Progress): Run {
+    const { key } = beginning;
     let partition = this.#partitions.get(key);
     if (partition === undefined) {
       partition = new RunPartition(key);

@@ -23,6 +23,9 @@ export interface PartialMatch {
   readonly hasMatched: boolean;
 }
 
+/** What a run begins with, and a branch of it. */
+export type Beginning = Pick<PartialMatch, 'key' | 'began' | 'firstTime' | 'lastTime'>;
+
 /**
  * Why a run is over where neither the event at work nor the time that has passed says so: the state budget, a match that ends it, a match
  * of its own behind which it would go on, the expiry of its key.
@@ -81,8 +84,8 @@ export class Run implements PartialMatch {
 
   constructor(partition: PartitionIndex, serial: number, progress: Progress, beginning: Beginning) {
     this.partition = partition;
-    this.began = beginning.at;
-    this.firstTime = beginning.time;
+    this.began = beginning.began;
+    this.firstTime = beginning.firstTime;
     this.lastTime = beginning.lastTime;
     this.serial = serial;
     this.progress = progress;
@@ -90,10 +93,6 @@ export class Run implements PartialMatch {
 
   get key(): string {
     return this.partition.key;
-  }
-
-  get beginning(): Beginning {
-    return { at: this.began, time: this.firstTime, lastTime: this.lastTime };
   }
 
   /** What conditions read of the run. */
@@ -106,13 +105,6 @@ export class Run implements PartialMatch {
     this.progress = progress;
     this.#bound = null;
   }
-}
-
-/** A run's first event: its position and time, and how long the run may last with it. */
-export interface Beginning {
-  readonly at: number;
-  readonly time: number;
-  readonly lastTime: number;
 }
 
 /** Runs in order of beginning, branches of one beginning in order of creation. */

@@ -49,20 +49,10 @@ interface Content extends Omit<PatternMemory, 'runs'> {
   readonly runs: Listed<SavedRun>;
 }
 
-const oneEach = recordColumn<Omit<SavedCapture, 'times' | 'isBlock'>>({ row: numberColumn, at: numberColumn, element: numberColumn });
-const counted = recordColumn<Omit<SavedCapture, 'isBlock'>>({
-  row: numberColumn,
-  at: numberColumn,
-  element: numberColumn,
-  times: sameColumn(count),
-});
-const members = recordColumn<SavedCapture>({
-  row: numberColumn,
-  at: numberColumn,
-  element: numberColumn,
-  times: sameColumn(count),
-  isBlock: sameColumn(flag),
-});
+const ofOne = { row: numberColumn, at: numberColumn, element: numberColumn };
+const ofSome = { ...ofOne, times: sameColumn(count) };
+const [oneEach, counted] = [recordColumn(ofOne), recordColumn(ofSome)];
+const members = recordColumn({ ...ofSome, isBlock: sameColumn(flag) });
 
 /** By version, from 2: in version 2 each capture stands for one event, in version 3 all of its events have its row. */
 const savedCaptures: Readonly<Record<number, Column<SavedCaptures>>> = {

@@ -1,10 +1,10 @@
-import { greater, less } from '../../../shared/language/functions/arithmetic.ts';
 import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
-import { type Binding, type Evaluate, type Row, scopeOf } from '../operators/row.ts';
+import type { Binding, Row } from '../operators/row.ts';
 import { plus } from '../time/instants.ts';
 import { bindingsOf, type Captures, rollBack } from './captures.ts';
-import { noteListReads } from './expression-reads.ts';
+import { slotsReadAsLists } from './expression-reads.ts';
+import { type KeepsMonotony, monotonyOf } from './monotony.ts';
 import { type Absence, type EnabledStep, isInGap } from './residual.ts';
 import type { Run } from './run.ts';
 import type { PatternState, Progress, StateSpace } from './state-space.ts';
@@ -48,7 +48,7 @@ export class Transition {
   readonly #plan: PatternPlan;
   readonly #space: StateSpace;
   readonly #watches: readonly Watch[];
-  readonly #monotoneValue: Evaluate | null;
+  readonly #keepsMonotony: KeepsMonotony;
   /** By slot: whether a condition reads more of it than the last event. */
   readonly #readsList: readonly boolean[];
   /** A run before its first event. */
@@ -58,8 +58,9 @@ export class Transition {
     this.#plan = plan;
     this.#space = space;
     this.#watches = watches;
-    this.#monotoneValue = plan.monotone && environment.evaluator(plan.monotone.value);
-    this.#readsList = listReadsOf(plan);
+    this.#keepsMonotony = monotonyOf(plan, environment);
+    const listsRead = slotsReadAsLists([...plan.steps, ...plan.cancels].map(({ where }) => where));
+    this.#readsList = plan.steps.map((_, slot) => listsRead.has(slot));
     const captures = plan.steps.map(() => null);
     this.#nothing = { state: space.initial, captures, base: 0, bound: bindingsOf(captures, this.#readsList) };
   }
@@ -133,18 +134,8 @@ export class Transition {
   /** Null when the event breaks the monotony of the closure that would take it. */
   #take(enabled: EnabledStep, { state, captures }: Standing, { row, at }: Arrival): Take | null {
     const left = rollBack(captures, enabled.discards);
-    if (!this.#keepsMonotony(enabled, left, row)) return null;
+    if (!this.#keepsMonotony(enabled.step.slot, row, left)) return null;
     return { slot: enabled.step.slot, progress: this.#space.take({ state, captures: left }, enabled, row, at) };
-  }
-
-  #keepsMonotony(enabled: EnabledStep, captures: Captures, row: Row): boolean {
-    const { monotone } = this.#plan;
-    if (monotone === null || this.#monotoneValue === null || enabled.step.slot !== monotone.slot) return true;
-    const value = this.#monotoneValue(scopeOf(row));
-    const previous = captures[monotone.slot] ?? null;
-    if (previous === null) return value !== null;
-    const isNext = monotone.direction === 'increasing' ? greater : less;
-    return isNext(value, this.#monotoneValue(scopeOf(previous.row))) === true;
   }
 
   /** Under `.strict()` the next event of the sources must be the next step, as long as a step is waited for. */
@@ -184,14 +175,4 @@ function isInForce(absence: Absence, run: Run, time: number): boolean {
 /** The last `NOT` of a pattern without a `within` has the pattern's deadline. */
 function deadlineOf({ node, deadline }: Absence, run: Run): number {
   return node.until === 'pattern' ? run.lastTime : plus(run.progress.base, deadline);
-}
-
-function listReadsOf(plan: PatternPlan): readonly boolean[] {
-  const reads: boolean[] = plan.steps.map(() => false);
-  for (const { where } of [...plan.steps, ...plan.cancels]) {
-    noteListReads(where, (slot) => {
-      reads[slot] = true;
-    });
-  }
-  return reads;
 }

@@ -1,7 +1,7 @@
 import type { CancelPlan, InputPlan, PatternPlan, PlanExpression, StepPlan } from '../../../shared/language/plan/plan.ts';
 import { prepareCondition } from '../evaluate/condition.ts';
 import type { OperatorEnvironment } from '../operators/operator.ts';
-import { type Binding, NO_ROW, type Row, type Scope } from '../operators/row.ts';
+import { type Binding, type Row, reusableScope } from '../operators/row.ts';
 import { type EqualityKey, equalityKeyOf } from './equality-key.ts';
 
 /**
@@ -25,27 +25,15 @@ export interface Relevance {
   readonly isStepSource: boolean;
 }
 
-export function buildWatches(plan: PatternPlan, environment: OperatorEnvironment): readonly Watch[] {
-  const steps = plan.steps.map((step) => watch(step.slot, step.where, environment));
-  return [...steps, ...plan.cancels.map((cancel, index) => watch(plan.steps.length + index, cancel.where, environment))];
+export function buildWatches({ steps, cancels }: PatternPlan, environment: OperatorEnvironment): readonly Watch[] {
+  return [...steps, ...cancels].map(({ where }, id) => ({ id, key: equalityKeyOf(where, id), accepts: acceptanceOf(where, environment) }));
 }
 
-function watch(id: number, where: PlanExpression | null, environment: OperatorEnvironment): Watch {
-  const accepts = where === null ? acceptAll : inScope(prepareCondition(where, environment));
-  return { id, key: equalityKeyOf(where, id), accepts };
-}
-
-function acceptAll(): boolean {
-  return true;
-}
-
-function inScope(holds: (scope: Scope) => boolean): (row: Row, bound: readonly Binding[]) => boolean {
-  const scope: { -readonly [K in keyof Scope]: Scope[K] } = { row: NO_ROW, bound: [], aggregates: [], locals: [] };
-  return (row, bound) => {
-    scope.row = row;
-    scope.bound = bound;
-    return holds(scope);
-  };
+function acceptanceOf(where: PlanExpression | null, environment: OperatorEnvironment): Watch['accepts'] {
+  if (where === null) return () => true;
+  const holds = prepareCondition(where, environment);
+  const scopeOf = reusableScope();
+  return (row, bound) => holds(scopeOf(row, bound));
 }
 
 /** Null when nothing of the pattern takes rows from there. */

@@ -31,10 +31,3 @@ export function milliseconds(value: Value | undefined): number {
   const ms = value instanceof Duration ? value.ms : value;
   return isFiniteNumber(ms) ? ms : Number.NaN;
 }
-
-/** Members of a plain object. */
-export function size(record: object): number {
-  let count = 0;
-  for (const _ in record) count++;
-  return count;
-}

@@ -1,7 +1,7 @@
 import type { Vocabulary } from '../compile/vocabulary.ts';
 import { decimal } from './decimal.ts';
 import { numberTime, plainTimeBytes } from './plain-time.ts';
-import { isBool, isFiniteNumber, isSafeWhole, isShortText, milliseconds, size, timeOf } from './record-values.ts';
+import { isBool, isFiniteNumber, isSafeWhole, isShortText, milliseconds, timeOf } from './record-values.ts';
 import { emptyEvtLine, evtLineEnd, member } from './spacing.ts';
 import { fewDigits, fourDigits, noDigits, plainBytes, skipText } from './text-scan.ts';
 
@@ -23,7 +23,6 @@ export const readingLibrary = {
   numberTime,
   plainBytes,
   plainTimeBytes,
-  size,
   skipText,
   timeOf,
 } as const;

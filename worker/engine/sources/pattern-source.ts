@@ -40,7 +40,7 @@ export class PatternSource implements Source {
       closed: watch && ((run, closing) => watch.closed(run, closing)),
       skipped: watch && ((run) => watch.skipped(run)),
     });
-    observer?.begin({ plan, environment, emit: (forecast) => next.process(identified(forecast, plan)) });
+    observer?.begin({ plan, emit: (forecast) => next.process(identified(forecast, plan)) });
     this.#order = new EventOrder(environment, {
       receive: (row, lane) => {
         const origin = this.#origins[lane] as string;

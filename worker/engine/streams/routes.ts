@@ -36,10 +36,41 @@ function foundOrigins(inputs: readonly InputPlan[]): ReadonlyMap<string, readonl
   return origins;
 }
 
+type Readers = Map<string, Map<number, readonly number[]>>;
+
+/** By the streams of a plan, which several ask for when its engine is made. */
+const readers = new WeakMap<Plan['streams'], Readers>();
+
+/** By origin, the streams that read it, in order of declaration, with the positions of the inputs. */
+export function readersOf({ streams }: Pick<Plan, 'streams'>): ReadonlyMap<string, ReadonlyMap<number, readonly number[]>> {
+  const found = readers.get(streams) ?? foundReaders(streams);
+  readers.set(streams, found);
+  return found;
+}
+
+function foundReaders(streams: Plan['streams']): Readers {
+  const all: Readers = new Map();
+  let last: readonly InputPlan[] | null = null;
+  let read: readonly { readonly streams: Map<number, readonly number[]>; readonly positions: readonly number[] }[] = [];
+  streams.forEach(({ source }, index) => {
+    const inputs = inputsOf(source);
+    // Streams of a loop share them.
+    if (inputs !== last) read = Array.from(originsOf(inputs), ([origin, positions]) => ({ streams: streamsOf(all, origin), positions }));
+    last = inputs;
+    for (const { streams, positions } of read) streams.set(index, positions);
+  });
+  return all;
+}
+
+function streamsOf(all: Readers, origin: string): Map<number, readonly number[]> {
+  const known = all.get(origin) ?? new Map<number, readonly number[]>();
+  all.set(origin, known);
+  return known;
+}
+
 /** Who takes the rows of which origin, in order of declaration. A route is made when the first row wants to take it: most rows never do. */
 export class Routes {
-  /** By origin, the streams that read it. */
-  readonly #readers = new Map<string, number[]>();
+  readonly #readers: ReturnType<typeof readersOf>;
   readonly #byOrigin = new Map<string, Route>();
   /** Those of events again, by type: asked for with every event. */
   readonly #byType = new Map<string, Route>();
@@ -48,22 +79,7 @@ export class Routes {
   /** `inlets`: what the stream offers for an origin, one inlet or several. Streams are added in order of declaration. */
   constructor(plan: Plan, inlets: (stream: number, origin: string) => readonly Inlet[]) {
     this.#inlets = inlets;
-    let last: readonly InputPlan[] | null = null;
-    let lists: readonly number[][] = [];
-    plan.streams.forEach(({ source }, index) => {
-      const inputs = inputsOf(source);
-      if (inputs !== last) lists = Array.from(originsOf(inputs).keys(), (origin) => this.#readersOf(origin));
-      last = inputs;
-      for (const readers of lists) readers.push(index);
-    });
-  }
-
-  #readersOf(origin: string): number[] {
-    const known = this.#readers.get(origin);
-    if (known !== undefined) return known;
-    const readers: number[] = [];
-    this.#readers.set(origin, readers);
-    return readers;
+    this.#readers = readersOf(plan);
   }
 
   /** Whether some stream reads the events of a type. */
@@ -85,7 +101,7 @@ export class Routes {
     if (known !== undefined) return known;
     const readers = this.#readers.get(origin);
     if (readers === undefined) return NOWHERE;
-    const route = readers.flatMap((stream) => this.#inlets(stream, origin));
+    const route = [...readers.keys()].flatMap((stream) => this.#inlets(stream, origin));
     this.#byOrigin.set(origin, route);
     return route;
   }

@@ -1,6 +1,5 @@
 import { modelOf } from '../../../shared/language/plan/alike.ts';
 import type { InputPlan, OperatorPlan, Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
-import type { HeardSource } from '../engine.ts';
 import type { EntryPlace } from '../fusion/event-entry.ts';
 import { isWaiting } from '../operators/operator-facts.ts';
 import { mapOf, record, type Saved } from '../state/codec.ts';
@@ -8,7 +7,7 @@ import { inputsOf, upstreamOf } from '../streams/plan-inputs.ts';
 import { readTypesOf } from '../streams/unread-types.ts';
 import { Clock, savedClock } from './clock.ts';
 import { passedOnLagMs } from './result-lag.ts';
-import { type SingleClock, SourceClocks, savedSources, type TimedEvent } from './source-clocks.ts';
+import { SourceClocks, savedSources, type TimedEvent } from './source-clocks.ts';
 import { type Following, type Reading, StreamClock } from './stream-clock.ts';
 import type { WatermarkHold } from './watermark-hold.ts';
 
@@ -27,7 +26,7 @@ export const savedTime = record({ sources: savedSources, own: mapOf(savedClock) 
  */
 export class ProgramTime {
   readonly #plan: Plan;
-  readonly #sources: SourceClocks;
+  readonly sources: SourceClocks;
   readonly #streams: (StreamClock | undefined)[] = [];
   private readonly clocks: readonly Clock[];
   /** What moves streams that read one type of events: the same for thousands of rules. */
@@ -44,7 +43,7 @@ export class ProgramTime {
   constructor(plan: Plan, order: readonly number[]) {
     this.#plan = plan;
     this.#types = [...readTypesOf(plan)];
-    this.#sources = new SourceClocks(plan, this.#types.length === 0);
+    this.sources = new SourceClocks(plan, this.#types.length === 0);
     let before: StreamPlan | null = null;
     let shared: StreamClock | null = null;
     for (const index of order) {
@@ -56,7 +55,7 @@ export class ProgramTime {
       } else if (shared === null) this.#place(stream, index);
       else this.#streams[index] = shared;
     }
-    const clocks = new Set(this.#sources.all());
+    const clocks = new Set(this.sources.all());
     for (const stream of this.#streams) if (stream !== undefined && stream.own !== null) clocks.add(stream.own);
     this.clocks = [...clocks];
     // V8 takes a member that never changed for a constant, and would throw away what it compiled at the first step of time.
@@ -88,32 +87,7 @@ export class ProgramTime {
   }
 
   observe(event: TimedEvent): void {
-    this.#sources.observe(event, ++this.stepNumber);
-  }
-
-  /** The only clock that an event of this type moves; null when there are more. */
-  singleClock(type: string): SingleClock | null {
-    return this.#sources.singleOf(type);
-  }
-
-  /** Whether an event of this type that comes through the binding with this id moves that clock, and no other. */
-  isSingle(type: string, id: string): boolean {
-    return this.#sources.isSingle(type, id);
-  }
-
-  /** Time waits for events of these broker partitions, which are on their way. */
-  awaitPartitions(source: string, partitions: readonly string[]): void {
-    this.#sources.awaitPartitions(source, partitions);
-  }
-
-  /** See `Engine.takeHeard`. */
-  takeHeard(): readonly HeardSource[] {
-    return this.#sources.takeHeard();
-  }
-
-  /** See `Engine.partitions`. */
-  partitions(): ReadonlyMap<string, readonly string[]> {
-    return this.#sources.partitions();
+    this.sources.observe(event, ++this.stepNumber);
   }
 
   /** As `observe`, for the events of types that move this clock alone: the function says whether a step of time is due. */
@@ -138,14 +112,14 @@ export class ProgramTime {
   }
 
   tick(time: number, source?: string): void {
-    this.#sources.tick(time, source, ++this.stepNumber);
+    this.sources.tick(time, source, ++this.stepNumber);
   }
 
   /** See `Engine.passSilence`. */
   passSilence(silentMs: ReadonlyMap<string, number>, partitions: ReadonlyMap<string, readonly string[]>): void {
     const step = ++this.stepNumber;
-    this.#sources.leavePartitions(partitions, step);
-    this.#sources.passSilence(silentMs, step);
+    this.sources.leavePartitions(partitions, step);
+    this.sources.passSilence(silentMs, step);
   }
 
   end(): void {
@@ -217,7 +191,7 @@ export class ProgramTime {
         readings.set(clock, Math.max(readings.get(clock) ?? 0, lagMs));
       }
     }
-    this.#sources.waitTogether([...readings.keys()]);
+    this.sources.waitTogether([...readings.keys()]);
     return new StreamClock(
       [...readings].map(([clock, lagMs]) => ({ clock, lagMs })),
       own,
@@ -236,7 +210,7 @@ export class ProgramTime {
 
   #inputReadings({ from }: InputPlan, { time }: StreamPlan, own: Clock | null): readonly Reading[] {
     if (from.kind === 'event') {
-      const clocks = from.types.flatMap((type) => this.#sources.ofType(type, time.on));
+      const clocks = from.types.flatMap((type) => this.sources.ofType(type, time.on));
       return clocks.map((clock) => ({ clock, lagMs: time.outOfOrderMs }));
     }
     if (own !== null) return [{ clock: own, lagMs: time.outOfOrderMs }];
@@ -247,7 +221,7 @@ export class ProgramTime {
 
   #ownClock(stream: StreamPlan): Clock {
     const clock = new Clock();
-    this.#sources.attach(clock, this.#typesBehind(stream));
+    this.sources.attach(clock, this.#typesBehind(stream));
     return clock;
   }
 
@@ -260,9 +234,9 @@ export class ProgramTime {
 
   /** The clock of a timer: all sources that the program reads; the default input when it reads none. */
   #programReadings(): readonly Reading[] {
-    const clocks = new Set(this.#types.flatMap((type) => this.#sources.ofType(type, null)));
-    this.#sources.waitTogether([...clocks]);
-    return [...(clocks.size > 0 ? clocks : [this.#sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
+    const clocks = new Set(this.#types.flatMap((type) => this.sources.ofType(type, null)));
+    this.sources.waitTogether([...clocks]);
+    return [...(clocks.size > 0 ? clocks : [this.sources.default()])].map((clock) => ({ clock, lagMs: 0 }));
   }
 
   save(): Saved<typeof savedTime> {
@@ -270,11 +244,11 @@ export class ProgramTime {
       const clock = this.stream(index).own;
       return clock === null ? [] : [[name, clock.save()] as const];
     });
-    return { sources: this.#sources.save(), own: new Map(own) };
+    return { sources: this.sources.save(), own: new Map(own) };
   }
 
   load({ sources, own }: Saved<typeof savedTime>): void {
-    this.#sources.load(sources);
+    this.sources.load(sources);
     this.#plan.streams.forEach((stream, index) => {
       const state = own.get(stream.name);
       if (state !== undefined) this.stream(index).own?.load(state);

@@ -145,23 +145,19 @@ export class SourceClocks {
     else partitions.add(partition);
   }
 
-  /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
-  singleOf(type: string): SingleClock | null {
-    return this.#singleOf(type);
-  }
-
-  /** Whether that clock is the one of the binding with this id. */
+  /** Whether an event of this type that comes through the binding with this id moves one clock, that of the binding. */
   isSingle(type: string, id: string): boolean {
     const source = this.#byId.get(id);
-    return source !== undefined && source === this.#singleOf(type);
+    return source !== undefined && source === this.singleOf(type);
   }
 
-  #singleOf(type: string): Source | null {
+  /** The only clock that an event of this type moves when nobody names its source; null when there are more. */
+  singleOf(type: string): SingleClock | null {
     const [source, ...others] = this.#sourcesOf(type);
     return source === undefined || others.length > 0 || source.fieldClocks.size > 0 ? null : source;
   }
 
-  /** Events of these broker partitions of a binding are on their way. */
+  /** Events of these broker partitions of a binding are on their way: time waits for them. */
   awaitPartitions(id: string, partitions: readonly string[]): void {
     const source = this.#byId.get(id);
     if (source === undefined) return;

@@ -3,7 +3,7 @@ import type { Plan, StreamPlan } from '../../../shared/language/plan/plan.ts';
 import { limits } from '../../../shared/limits.ts';
 import type { Cause, Causes } from '../engine.ts';
 import { isGathering, isStandingForMany } from '../operators/operator-facts.ts';
-import { asResult, type Row } from '../operators/row.ts';
+import { asResult, type Binding, type Row } from '../operators/row.ts';
 import { upstreamOf } from '../streams/plan-inputs.ts';
 import { firstCause, lastCause } from '../windows/window-result.ts';
 import { stepName } from './explain-pattern.ts';
@@ -42,15 +42,11 @@ export class CauseRecorder {
   of(stream: number, row: Row): Causes {
     const { source, operators } = this.#streams[stream] as StreamPlan;
     if (operators.some(isStandingForMany)) return this.#ofWindow(stream, row);
-    if (row.bound !== null && source.kind === 'pattern') return ofMatch(row, source.pattern.steps.map(stepName));
-    if (row.bound !== null && source.kind === 'join')
-      return {
-        ...ofMatch(
-          row,
-          source.sides.map(({ name }) => name),
-        ),
-        kind: 'join',
-      };
+    if (row.bound !== null && source.kind === 'pattern') return ofBound('match', row.bound, source.pattern.steps.map(stepName));
+    if (row.bound !== null && source.kind === 'join') {
+      const sides = source.sides.map(({ name }) => name);
+      return ofBound('join', row.bound, sides);
+    }
     const windowed = this.#windowedUpstream(stream);
     return windowed === null ? this.#ofEvents(row) : this.#ofWindow(windowed, row);
   }
@@ -118,12 +114,12 @@ function timeOf(value: unknown): number | null {
   return value instanceof Timestamp ? value.ms : null;
 }
 
-function ofMatch({ bound }: Row, names: readonly string[]): Causes {
-  const held = (bound ?? []).flatMap((binding, slot) =>
+function ofBound(kind: 'match' | 'join', bound: readonly Binding[], names: readonly string[]): Causes {
+  const held = bound.flatMap((binding, slot) =>
     (binding === null ? [] : 'type' in binding ? [binding] : binding).map((row) => ({ row, step: names[slot] ?? null })),
   );
   const events = held.sort((a, b) => a.row.order - b.row.order).map(({ row, step }) => causeOf(row, step));
-  return { kind: 'match', count: events.length, events: bounded(events) };
+  return { kind, count: events.length, events: bounded(events) };
 }
 
 function causeOf({ type, time, fields }: Row, step: string | null): Cause {

@@ -1,7 +1,8 @@
 import type { Value } from '../../../shared/events/value.ts';
 import { EvaluationError } from '../../../shared/language/functions/descriptor.ts';
-import type { BinaryExpression, PlanExpression } from '../../../shared/language/plan/plan.ts';
-import type { Evaluate, Scope } from '../operators/row.ts';
+import type { BinaryExpression, PatternPlan, PlanExpression } from '../../../shared/language/plan/plan.ts';
+import type { Evaluate, Row, Scope } from '../operators/row.ts';
+import { bindingsOf, type Captures } from '../patterns/captures.ts';
 import { type ExpressionNames, expressionText, operandText, shortText } from './expression-text.ts';
 
 /** A condition that did not hold. */
@@ -24,6 +25,12 @@ export interface Verdict {
 export interface ConditionReader {
   readonly names: ExpressionNames;
   evaluator(expression: PlanExpression): Evaluate;
+}
+
+/** Where the condition of a step, or of a `.not`, looks at an event: behind those that a run has. */
+export function scopeBehind(captures: Captures, { steps }: PatternPlan, row: Row): Scope {
+  const isList = steps.map(() => true);
+  return { row, bound: bindingsOf(captures, isList), aggregates: [], locals: [] };
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=', 'in', 'not in']);

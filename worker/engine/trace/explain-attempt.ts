@@ -4,9 +4,9 @@ import type { FilterPlan, OperatorPlan, PlanExpression } from '../../../shared/l
 import { type Row, scopeOf } from '../operators/row.ts';
 import { type ConditionReader, judge } from './condition.ts';
 import { eventOf } from './explain-pattern.ts';
-import type { RecordedAttempt, RecordedDecision } from './explain-recorder.ts';
 import type { Attempt, Decision } from './explanation.ts';
 import { expressionText, shortText } from './expression-text.ts';
+import type { RecordedAttempt, RecordedDecision } from './key-record.ts';
 
 /** How far a row came, with what decided. */
 export function explainAttempt({ kind, row, decisions }: RecordedAttempt, reader: ConditionReader): Attempt {

@@ -1,11 +1,11 @@
 import { durationText } from '../../../shared/events/time-text.ts';
 import type { PatternPlan, PlanExpression, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
-import { bindingsOf, type Captures, lastCapture, rollBack } from '../patterns/captures.ts';
+import { type Captures, lastCapture, rollBack } from '../patterns/captures.ts';
 import type { Absence, EnabledStep } from '../patterns/residual.ts';
 import type { PartialMatch } from '../patterns/run.ts';
-import { type ConditionReader, judge, type Verdict } from './condition.ts';
-import { type EndedRun, type ExplainRecorder, firstRowOf, type KeyRecord, type Seen } from './explain-recorder.ts';
+import { type ConditionReader, judge, scopeBehind, type Verdict } from './condition.ts';
+import { type ExplainRecorder, firstRowOf } from './explain-recorder.ts';
 import type {
   Candidate,
   EndedRunExplanation,
@@ -15,6 +15,7 @@ import type {
   RunExplanation,
   WaitingStep,
 } from './explanation.ts';
+import type { EndedRun, KeyRecord, Seen } from './key-record.ts';
 import type { PatternView } from './pattern-view.ts';
 import { furthestOf, stepsTaken } from './progress.ts';
 
@@ -199,12 +200,7 @@ function candidatesOf(
 }
 
 function judgeStep({ plan, reader }: PatternEvidence, where: PlanExpression | null, captures: Captures, row: Row): Verdict {
-  if (where === null) return { held: 0, failed: null };
-  const bound = bindingsOf(
-    captures,
-    plan.steps.map(() => true),
-  );
-  return judge(where, { row, bound, aggregates: [], locals: [] }, reader);
+  return where === null ? { held: 0, failed: null } : judge(where, scopeBehind(captures, plan, row), reader);
 }
 
 /** Null for an event against which nothing is known: another step took it. */
@@ -266,8 +262,7 @@ export function stepName(step: StepPlan): string {
   return step.alias ?? step.input.name;
 }
 
-/** The step as written, on one line. */
-/** As it is written; one of several in a `NOT (B OR C)` with the `NOT` that it stands under. */
+/** As it is written, on one line; one of several in a `NOT (B OR C)` with the `NOT` that it stands under. */
 export function stepText({ origin, negated }: StepPlan): string {
   const text = origin.source.text.slice(origin.span.start, origin.span.end).replace(/\s+/g, ' ').trim();
   return negated && !text.startsWith('NOT') ? `NOT ${text}` : text;

@@ -6,8 +6,9 @@ import type { ConditionReader } from './condition.ts';
 import { explainAttempt } from './explain-attempt.ts';
 import { explainJoin, joinKeyText, NO_KEY } from './explain-join.ts';
 import { eventOf, explainPattern } from './explain-pattern.ts';
-import { type ExplainRecorder, firstRowOf, type RecordedAttempt, recorderLimits } from './explain-recorder.ts';
+import { type ExplainRecorder, firstRowOf } from './explain-recorder.ts';
 import type { Attempt, Explanation, HeldBackExplanation, WindowExplanation } from './explanation.ts';
+import { type RecordedAttempt, recorderLimits } from './key-record.ts';
 import type { PatternView } from './pattern-view.ts';
 import type { HeldRow, JoinView, WindowView } from './views.ts';
 
@@ -37,20 +38,16 @@ const KEYS_OFFERED_MAX = 5;
 export function explainStream(evidence: StreamEvidence, asked: string | null): Explanation {
   const nothing = nothingToSay(evidence, asked);
   const key = asked ?? chosenKey(evidence);
-  const told = nothing === null ? tell(evidence, asked, key) : NOTHING_TOLD;
+  const { key: keyTold, ...told } = nothing === null ? tell(evidence, asked, key) : NOTHING_TOLD;
   return {
     stream: evidence.plan.name,
-    key: (asked ?? told.key) || null,
+    key: (asked ?? keyTold) || null,
     time: Number.isFinite(evidence.now) ? evidence.now : null,
     eventsIn: evidence.eventsIn,
     eventsOut: evidence.eventsOut,
     nothing,
     heldBack: nothing === null ? heldBackOf(evidence, asked) : null,
-    pattern: told.pattern,
-    join: told.join,
-    windows: told.windows,
-    attempts: told.attempts,
-    furthest: told.furthest,
+    ...told,
   };
 }
 

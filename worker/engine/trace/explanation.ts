@@ -1,5 +1,6 @@
 import type { Fields } from '../../../shared/events/event.ts';
 import type { Value } from '../../../shared/events/value.ts';
+import type { WindowView } from './views.ts';
 
 /**
  * Why a stream gave what it gave, or nothing: what it holds, what it waits for, and what kept the last events back. Times are
@@ -135,20 +136,10 @@ export interface JoinSideExplanation {
   readonly last: { readonly event: ExplainedEvent; readonly key: string } | null;
 }
 
-export interface WindowExplanation {
+export interface WindowExplanation extends Omit<WindowView, 'last'> {
   /** The operator as written. */
   readonly operator: string;
   readonly key: string | null;
-  /** Null where events are not counted: a window of trends. */
-  readonly count: number | null;
-  readonly start: number;
-  readonly end: number | null;
-  /** The watermark that closes it, as things stand; null for one that closes by number of events. */
-  readonly closesAt: number | null;
-  /** Events that a count window still needs; null for others. */
-  readonly missing: number | null;
-  /** What its aggregates give so far; null without aggregate. */
-  readonly soFar: Fields | null;
 }
 
 export interface Attempt {

@@ -1,15 +1,15 @@
-import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
+import type { PatternPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
-import { bindingsOf } from '../patterns/captures.ts';
 import { Completion } from '../patterns/completion.ts';
 import { buildPatternTree } from '../patterns/pattern-tree.ts';
 import { type Closing, compareRuns, type PartialMatch, wakeTimeOf } from '../patterns/run.ts';
 import { type Relevance, relevanceOf } from '../patterns/watch.ts';
 import type { SourceOptions } from '../sources/source-options.ts';
-import { judge } from './condition.ts';
+import { scopeBehind, weigh } from './condition.ts';
 import { keyIn } from './deciding-values.ts';
 import { endReason, keyOfRun } from './explain-pattern.ts';
-import { anyIsAsNear, type EndedRun, type ExplainRecorder, firstRowOf, type Nearness } from './explain-recorder.ts';
+import { type ExplainRecorder, firstRowOf } from './explain-recorder.ts';
+import { anyIsAsNear, type EndedRun, type Nearness } from './key-record.ts';
 import { nearnessTo } from './nearness.ts';
 import type { PatternView } from './pattern-view.ts';
 import { eventsTaken, furthestOf, stepsTaken } from './progress.ts';
@@ -241,37 +241,25 @@ export class PatternWatch {
     if (closing !== null) return ended(this.#endBy(run, closing));
     if (this.#hasMatch(run)) return ended('matched');
     const { state } = run.progress;
-    const cancel = this.#fitting(
-      run,
-      row,
-      watches.filter((id) => id >= this.#plan.steps.length),
-    );
+    const cancels = watches.filter((id) => id >= this.#plan.steps.length);
+    const cancel = this.#fitting(run, row, cancels);
     if (cancel !== null) return ended('cancelled', cancel - this.#plan.steps.length);
     if (run.accepted !== null) return ended('matched');
-    const inForce = new Set(state.absences.map(({ slot }) => slot));
-    const forbidden = this.#fitting(
-      run,
-      row,
-      watches.filter((id) => inForce.has(id)),
-    );
+    const inForce = watches.filter((id) => state.absences.some(({ slot }) => slot === id));
+    const forbidden = this.#fitting(run, row, inForce);
     if (forbidden !== null) return ended('forbidden', forbidden);
-    if (this.#plan.selection === 'strict' || this.#plan.monotone !== null) return ended('broken');
-    return ended('skipped');
+    return ended(this.#plan.selection === 'strict' || this.#plan.monotone !== null ? 'broken' : 'skipped');
   }
 
   /** The first of these that the event fits. */
   #fitting(run: PartialMatch, row: Row, ids: readonly number[]): number | null {
-    const { steps, cancels } = this.#plan;
-    for (const id of ids) {
-      const { where } = id < steps.length ? (steps[id] as StepPlan) : (cancels[id - steps.length] as (typeof cancels)[number]);
-      if (where === null) return id;
-      const bound = bindingsOf(
-        run.progress.captures,
-        steps.map(() => true),
-      );
-      if (judge(where, { row, bound, aggregates: [], locals: [] }, this.#options.conditions).failed === null) return id;
-    }
-    return null;
+    const watched = [...this.#plan.steps, ...this.#plan.cancels];
+    const scope = scopeBehind(run.progress.captures, this.#plan, row);
+    const fits = (id: number): boolean => {
+      const where = watched[id]?.where ?? null;
+      return where === null || weigh(where, scope, this.#options.conditions).failed === null;
+    };
+    return ids.find(fits) ?? null;
   }
 }
 

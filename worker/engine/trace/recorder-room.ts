@@ -1,30 +1,12 @@
-import type { Binding, Row } from '../operators/row.ts';
+import type { Binding } from '../operators/row.ts';
 import type { Capture } from '../patterns/captures.ts';
 import type { PartialMatch } from '../patterns/run.ts';
+import type { EndedRun, KeyRecord, RecordedAttempt } from './key-record.ts';
 import { sizeOf } from './remembered-rows.ts';
-
-interface Attempt {
-  readonly row: Row;
-  readonly decisions: readonly { readonly row: Row }[];
-}
-
-interface EndedRun {
-  readonly run: PartialMatch;
-}
-
-/** What a recorder remembers of one key. */
-interface Remembered {
-  readonly text: string;
-  readonly seen: ReadonlyMap<number, readonly { readonly row: Row }[]>;
-  readonly ended: EndedRun | null;
-  readonly endedLast: EndedRun | null;
-  readonly event: Attempt | null;
-  readonly result: Attempt | null;
-}
 
 interface Recorder {
   /** There is no room for it any more. */
-  forget(key: Pick<Remembered, 'text'>): void;
+  forget(record: KeyRecord): void;
 }
 
 interface Held {
@@ -39,18 +21,18 @@ interface Held {
 /** The room, in values, that the recorders of one program have together: the key that any of them used longest ago goes first. */
 export class RecorderRoom {
   readonly #valuesMax: number;
-  readonly #held = new Map<Remembered, Held>();
+  readonly #held = new Map<KeyRecord, Held>();
   /** What matches and results of joins hold, which never changes and may be much. */
   readonly #boundSizes = new WeakMap<readonly Binding[], number>();
   #size = 0;
   /** What is used now changes yet: it is measured when the next one is used. */
-  #inUse: Remembered | null = null;
+  #inUse: KeyRecord | null = null;
 
   constructor(valuesMax: number) {
     this.#valuesMax = valuesMax;
   }
 
-  use(record: Remembered, recorder: Recorder): void {
+  use(record: KeyRecord, recorder: Recorder): void {
     if (record === this.#inUse) return;
     const [before, held] = [this.#inUse, this.#held.get(record) ?? { recorder, size: 0, ended: null, endedLast: null, endedSize: 0 }];
     this.#inUse = record;
@@ -60,13 +42,13 @@ export class RecorderRoom {
   }
 
   /** It is forgotten already. */
-  leave(record: Remembered): void {
+  leave(record: KeyRecord): void {
     this.#size -= this.#held.get(record)?.size ?? 0;
     this.#held.delete(record);
     if (this.#inUse === record) this.#inUse = null;
   }
 
-  #measure(record: Remembered): void {
+  #measure(record: KeyRecord): void {
     const held = this.#held.get(record);
     if (held === undefined) return;
     if (held.ended !== record.ended || held.endedLast !== record.endedLast) {
@@ -85,7 +67,7 @@ export class RecorderRoom {
   }
 
   /** A result holds what made it. */
-  #sizeOfAttempt(attempt: Attempt | null): number {
+  #sizeOfAttempt(attempt: RecordedAttempt | null): number {
     if (attempt === null) return 0;
     const { row, decisions } = attempt;
     const rows = [row, ...decisions.map((decision) => decision.row)];
@@ -106,7 +88,7 @@ export class RecorderRoom {
   }
 }
 
-function sizeOfEvents({ seen }: Remembered): number {
+function sizeOfEvents({ seen }: KeyRecord): number {
   let size = 1;
   for (const all of seen.values()) for (const { row } of all) size += sizeOf(row);
   return size;

@@ -1,9 +1,9 @@
 import type { PatternPlan, StepPlan } from '../../../shared/language/plan/plan.ts';
 import type { Row } from '../operators/row.ts';
-import { bindingsOf, type Captures, rollBack } from '../patterns/captures.ts';
+import { type Captures, rollBack } from '../patterns/captures.ts';
 import type { EnabledStep } from '../patterns/residual.ts';
 import type { Relevance } from '../patterns/watch.ts';
-import { type ConditionReader, weigh } from './condition.ts';
+import { type ConditionReader, scopeBehind, weigh } from './condition.ts';
 import { stepText, timeProblem } from './explain-pattern.ts';
 import type { PatternView } from './pattern-view.ts';
 
@@ -76,11 +76,7 @@ function* judgementOf({ plan, coming, reader }: Asked, enabled: EnabledStep, { c
   const { row, relevance } = coming;
   if (!relevance.isWatched[slot]) return;
   const step = plan.steps[slot] as StepPlan;
-  const bound = bindingsOf(
-    captures,
-    plan.steps.map(() => true),
-  );
-  const { held, failed } = step.where === null ? nothingAsked : weigh(step.where, { row, bound, aggregates: [], locals: [] }, reader);
+  const { held, failed } = step.where === null ? nothingAsked : weigh(step.where, scopeBehind(captures, plan, row), reader);
   if (failed !== null) return void (yield { slot, fits: false, held, why: () => failed().text });
   const span = { earliest: Math.max(first, base + enabled.earliestTime), latest: Math.min(last, base + enabled.latestTime) };
   const problem = timeProblem(row.time, span);

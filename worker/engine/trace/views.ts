@@ -31,9 +31,9 @@ export interface WindowView {
   readonly count: number | null;
   readonly start: number;
   readonly end: number | null;
-  /** Null for one that closes by number of events. */
+  /** The watermark that closes it, as things stand; null for one that closes by number of events. */
   readonly closesAt: number | null;
-  /** Events that a count window still needs. */
+  /** Events that a count window still needs; null for others. */
   readonly missing: number | null;
   /** What its aggregates give so far; null without aggregate, or when they cannot be evaluated yet. */
   readonly soFar: Fields | null;

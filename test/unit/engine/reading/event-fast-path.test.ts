@@ -1,21 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import type { InputEvent } from '../../../../shared/events/event.ts';
 import { Duration, Timestamp, type Value } from '../../../../shared/events/value.ts';
 import { BOOL, DURATION, FLOAT, INT, STR, TIMESTAMP } from '../../../../shared/language/plan/types.ts';
-import { EventFastPath, eventOf } from '../../../../worker/engine/reading/event-fast-path.ts';
+import { EventFastPath } from '../../../../worker/engine/reading/event-fast-path.ts';
 import { recording } from './entries.ts';
 
 const TYPES = { Tick: { symbol: STR, price: FLOAT, volume: INT, 'ok-': BOOL }, Login: { 'at-': TIMESTAMP, held: DURATION } };
 const TICK: Readonly<Record<string, Value>> = { symbol: 'A', price: 1.5, volume: 7, ok: true };
 
 function pushed(type: string, fields: Readonly<Record<string, Value>>, timestamp?: number): readonly (string | boolean)[] {
-  const ways = (['map', 'record'] as const).map((form) => {
-    const { entries, seen } = recording(TYPES);
-    const door = new EventFastPath(entries);
-    const event = { type, fields, fallbackTime: 5, ...(timestamp === undefined ? {} : { timestamp }) };
-    return [form === 'map' ? door.push(eventOf(event)) : door.pushRecord(event), ...seen];
-  });
-  expect(ways[0]).toEqual(ways[1]);
-  return ways[0] ?? [];
+  const { entries, seen } = recording(TYPES);
+  return [new EventFastPath(entries).push(eventOf(type, fields, timestamp)), ...seen];
+}
+
+function eventOf(type: string, fields: Readonly<Record<string, Value>>, timestamp?: number): InputEvent {
+  return { type, fields: new Map(Object.entries(fields)), fallbackTime: 5, ...(timestamp === undefined ? {} : { timestamp }) };
 }
 
 describe('a door for events that are objects', () => {
@@ -54,7 +53,7 @@ describe('a door for events that are objects', () => {
     expect(pushed('Login', { at: 'yesterday', held: 1 })).toEqual([false]);
     expect(pushed('Login', { at: 3, held: '5m' })).toEqual([false]);
     const { entries, seen } = recording(TYPES);
-    const event = eventOf({ type: 'Tick', fields: TICK, fallbackTime: 5 });
+    const event = eventOf('Tick', TICK);
     expect(new EventFastPath(entries).push({ ...event, source: { id: 'kafka/ticks' } })).toBe(false);
     expect(seen).toEqual([]);
   });
@@ -63,11 +62,8 @@ describe('a door for events that are objects', () => {
     const { entries } = recording(TYPES);
     const whole: unknown[] = [];
     for (const entry of entries.entries) Object.assign(entry, { enter: () => whole.push(entries.source?.()) });
-    const door = new EventFastPath(entries);
-    const record = { type: 'Tick', fields: TICK, timestamp: 9, fallbackTime: 5 };
-    door.push(eventOf(record));
-    door.pushRecord(record);
-    const event = { type: 'Tick', fields: new Map(Object.entries(TICK)), timestamp: 9, fallbackTime: 5 };
-    expect(whole).toEqual([event, event]);
+    const event = eventOf('Tick', TICK, 9);
+    new EventFastPath(entries).push(event);
+    expect(whole).toEqual([event]);
   });
 });

@@ -34,10 +34,6 @@ export class Gaps {
     return this.#mean;
   }
 
-  get last(): number | null {
-    return this.#last;
-  }
-
   /** Squared coefficient of variation: 1 for a Poisson process, 0 for a clock. */
   get variation(): number {
     return this.#count < 2 || this.#mean === 0 ? 1 : this.#squares / (this.#count - 1) / this.#mean ** 2;

@@ -1,11 +1,9 @@
 import type { AttributeName, RowReference } from '../../../../shared/language/plan/plan.ts';
 import { joinedName } from '../../joins/join-results.ts';
-import { type Columns, NamesOf } from '../columns.ts';
-import type { ModuleText } from '../module-text.ts';
+import { type Columns, NamesOf, plainAttribute } from '../columns.ts';
+import type { Constants } from '../module-text.ts';
 import { boxed, NULL_TYPED, named, type Readable, type Typed } from '../typed.ts';
 import type { KeptSide } from './kept-side.ts';
-
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** The result of a join: the columns of its sides under names of their own. What is read of a side is kept of it. */
 export class JoinColumns implements Columns {
@@ -61,9 +59,7 @@ export class JoinColumns implements Columns {
 
   attribute(of: RowReference, name: AttributeName): Typed | undefined {
     if (of.kind === 'slot') return attributeOfSide(this.#sides[of.slot], name);
-    if (of.kind !== 'current') return undefined;
-    if (name === 'timestamp') return named(this.time, 'timestamp');
-    return name === 'event_type' ? named(this.type, 'string') : NULL_TYPED;
+    return of.kind === 'current' ? (plainAttribute(name, this) ?? NULL_TYPED) : undefined;
   }
 
   /** The fields of a side are not all known, or it has attributes, which are not kept. */

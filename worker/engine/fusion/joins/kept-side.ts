@@ -2,10 +2,8 @@ import type { InputPlan, JoinSide, OperatorPlan, Plan } from '../../../../shared
 import type { FieldType, RecordType, Type } from '../../../../shared/language/plan/types.ts';
 import type { SideForm } from '../../joins/join-kernel.ts';
 import { type Columns, NamesOf } from '../columns.ts';
-import type { ModuleText } from '../module-text.ts';
+import type { Constants } from '../module-text.ts';
 import { boxed, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
-
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** A value that is kept of a row: under a name in functions that are given it, under a property while it waits. */
 interface KeptValue {

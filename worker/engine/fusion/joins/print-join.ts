@@ -186,24 +186,34 @@ function defineArrive(slot: number, rowClass: RowClass, place: JoinPlace): strin
   const body = new Body(module.names);
   body.add(() => {
     const made = `new ${rowClass()}(${side.kept.map(({ name }) => name).join(',')})`;
-    return printArrive({ slot, key, held, made, side, plan, waiting, raw }, place, body);
+    return printArrive(raw, { slot, key, held, made, place }, body);
   });
   if (plan.join !== 'inner') fusion.watch(waiting, body);
   return module.define(() => side.parameters(raw), body);
 }
 
-function printArrive(hold: Hold & { readonly raw: string }, place: JoinPlace, body: Body): string {
-  const { slot, key, held, made, plan, raw } = hold;
-  const { fusion, kernel, waiting } = place;
+/** A row that arrives, as texts: what waits at its key, the name of what is held of it, and what makes that. */
+interface Arriving {
+  readonly slot: number;
+  readonly key: string;
+  readonly held: string;
+  readonly made: string;
+  readonly place: JoinPlace;
+}
+
+/** `raw`: the key as the table has it. */
+function printArrive(raw: string, arriving: Arriving, body: Body): string {
+  const { slot, key, held, made, place } = arriving;
+  const { plan, fusion, kernel, waiting } = place;
   const conditions = printOwnConditions(slot, place, body);
-  const meeting = printPartners({ slot, key, held, place });
+  const meeting = printPartners(arriving);
   return [
     `const ${key}=${waiting}.keys.at(${raw});`,
     mayBeLate(place) ? `if(${kernel}.isLate(${place.sides[slot]?.arrivingTime}))${kernel}.late(${slot},${made});` : '',
     `if(${key}.rows>0){${kernel}.meetRows(${key},${slot},${made});${fusion.node}.schedule();return;}`,
     plan.join === 'inner' ? '' : `const ${held}=${made};`,
     conditions === '' ? meeting : `if(${conditions}){${meeting}}`,
-    printHold(hold),
+    printHold(arriving),
   ].join('');
 }
 
@@ -222,20 +232,10 @@ function defineWait(slot: number, made: RowClass, { fusion, kernel, waiting, sid
   return module.define(() => parameters, body);
 }
 
-interface Hold {
-  readonly slot: number;
-  readonly key: string;
-  readonly held: string;
-  readonly made: string;
-  readonly side: KeptSide;
-  readonly plan: JoinSourcePlan;
-  readonly waiting: string;
-}
-
-function printHold(hold: Hold): string {
-  const { slot, key, held, made, side, plan, waiting } = hold;
+/** The row takes its place among those that wait on its side. */
+function printHold({ slot, key, held, made, place: { plan, sides, waiting } }: Arriving): string {
   const list = `${key}.${listOf(slot)}`;
-  const again = `else{${assigned(side, held)}${waiting}.hold(${key},${slot},${held},false);}`;
+  const again = `else{${assigned(sides[slot] as KeptSide, held)}${waiting}.hold(${key},${slot},${held},false);}`;
   if (newestOf(plan) === 1) {
     // The newest row of a side is written over.
     const place = `${key}.${slot === 0 ? 'left' : 'right'}`;
@@ -277,15 +277,8 @@ function conjuncts(condition: PlanExpression): readonly PlanExpression[] {
   return [...conjuncts(condition.left), ...conjuncts(condition.right)];
 }
 
-interface Meeting {
-  readonly slot: number;
-  readonly key: string;
-  readonly held: string;
-  readonly place: JoinPlace;
-}
-
 /** The rows of the other side: each one that is near enough goes on with the arriving one. */
-function printPartners({ slot, key, held, place }: Meeting): string {
+function printPartners({ slot, key, held, place }: Arriving): string {
   const { plan, sides, waiting, fusion } = place;
   const { module } = fusion.program;
   const partner = module.names.mint('p');

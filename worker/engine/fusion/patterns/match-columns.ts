@@ -1,12 +1,10 @@
 import { aggregateOver } from '../../../../shared/language/functions/index.ts';
 import type { AttributeName, ClosureAggregateExpression, PatternPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
-import type { Columns } from '../columns.ts';
-import type { ModuleText } from '../module-text.ts';
+import { type Columns, plainAttribute } from '../columns.ts';
+import type { Constants } from '../module-text.ts';
 import { boxed, NULL_TYPED, named, representationOf, type Typed } from '../typed.ts';
 import { MatchShape, StepShape } from './made-match.ts';
 import type { Kept, RunForm } from './run-form.ts';
-
-type Constants = Pick<ModuleText<never>, 'constant' | 'names'>;
 
 /** What a match is handed: something that its run has kept, or how long it took. */
 export type MatchPart = Kept | 'duration';
@@ -93,10 +91,8 @@ export class MatchColumns implements Columns {
   }
 
   #own(name: AttributeName): Typed | undefined {
-    if (name === 'timestamp') return named(this.time, 'timestamp');
-    if (name === 'event_type') return named(this.type, 'string');
     if (name === 'match_duration_ms') return this.#duration();
-    if (name !== 'match_id') return NULL_TYPED;
+    if (name !== 'match_id') return plainAttribute(name, this) ?? NULL_TYPED;
     return { ...named(`matchIdOf(${this.#shape},${this.causes})`, 'string'), isSimple: false };
   }
 

@@ -5,11 +5,9 @@ import type { Row } from '../../operators/row.ts';
 import { type Relevance, relevanceOf } from '../../patterns/watch.ts';
 import { type Columns, ROW_OF_EVENT } from '../columns.ts';
 import { rowOf } from '../guarded.ts';
-import type { ModuleText } from '../module-text.ts';
+import type { Constants } from '../module-text.ts';
 import { boxed, named, Refusal, type Representation, representationOf, type Typed } from '../typed.ts';
 import { asGiven, type Column } from './history.ts';
-
-type Constants = Pick<ModuleText<never>, 'names' | 'constant'>;
 
 /** Something that the function for an origin's events is given of each. */
 export type Given =

@@ -141,10 +141,6 @@ export class PatternKernel implements Source, Kernel {
     this.#catchUps = this.#form.sharedSlots.map((slot) => (slot === null ? null : (catchUps.shift() as CatchUp)));
   }
 
-  get due(): number {
-    return this.open.due;
-  }
-
   /** The runs of a partition. */
   partition(key: FusedRun['key']): RunLists | null {
     return this.#partitions.get(key) ?? null;

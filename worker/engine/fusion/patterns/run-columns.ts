@@ -78,13 +78,8 @@ export class RunColumns {
       const value = this.#column(property)[run];
       return isNumeric(as) ? nullIfNaN(value as number) : value;
     });
-    const [state, began, first, last] = [this.state[run], this.began[run], this.first[run], this.last[run]] as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    return new Run(state, null, this.key[run] ?? null, began, first, last, ...kept);
+    const [began, first, last] = [this.began, this.first, this.last].map((column) => column[run]) as [number, number, number];
+    return new Run(this.state[run] as number, null, this.key[run] ?? null, began, first, last, ...kept);
   }
 
   /** The run of this number keeps what the object does. */

@@ -4,7 +4,7 @@ import type { AggregateCall, PlanExpression } from '../../../../shared/language/
 import { prepareCondition } from '../../evaluate/condition.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import { type Row, reusableScope } from '../../operators/row.ts';
-import { Body, type ModuleText } from '../module-text.ts';
+import { Body, type Constants } from '../module-text.ts';
 import { conditionOf, printTyped, typedOf } from '../print-typed.ts';
 import { boxed, lazily, type Readable, Refusal, representationOf, type Typed } from '../typed.ts';
 import type { TypedContext } from '../typed-context.ts';
@@ -24,7 +24,7 @@ export interface AggregateInput {
 
 /** Where the first caller of a window stands. */
 export interface InputContext {
-  readonly module: Pick<ModuleText<never>, 'constant' | 'names'>;
+  readonly module: Constants;
   readonly readable: Readable;
 }
 

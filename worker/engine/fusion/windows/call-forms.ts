@@ -5,12 +5,16 @@ import { descriptorOf } from '../../windows/aggregate-call.ts';
 import { representationOf, type Typed } from '../typed.ts';
 import type { Slots } from './slots.ts';
 
-/** Names in the generated function that makes a result of a window. */
-export interface ResultNames {
+/** Names of the slots of an operator, the number of a slot, and where its numbers begin. */
+export interface SlotNames {
   readonly slots: string;
   readonly slot: string;
   readonly numbers: string;
   readonly base: string;
+}
+
+/** Names in the generated function that makes a result of a window. */
+export interface ResultNames extends SlotNames {
   /** What `rate()` divides by, ms. */
   readonly lengthMs: string;
 }

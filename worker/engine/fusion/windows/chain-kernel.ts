@@ -89,16 +89,12 @@ export abstract class ChainKernel extends ContentKernel {
     this.orderedOf(owner)?.add(slot);
   }
 
-  /** The window in the slot is over. */
-  closed(slot: number): void {
-    this.whole?.forget(slot);
-    this.put(slot, 'count', 0);
+  override closed(slot: number): void {
+    super.closed(slot);
     const owner = this.at(slot, 'owner');
     if (this.#ordered.size > 0) this.#takeOut(slot, owner);
-    if (owner === slot) {
-      this.empty++;
-      return;
-    }
+    if (owner === slot) return;
+    this.empty--;
     this.#link(this.at(slot, 'before'), this.behind(slot));
     this.freeSlot(slot);
     this.extras--;
@@ -110,10 +106,10 @@ export abstract class ChainKernel extends ContentKernel {
     if (ordered !== undefined && ordered.size <= ORDERED_MIN) this.#ordered.delete(owner);
   }
 
-  /** All windows of the key are gone. */
-  protected dropAll(owner: number): void {
+  /** All windows of the key. */
+  protected override drop(owner: number): void {
     while (this.behind(owner) >= 0) this.closed(this.behind(owner));
-    if (this.at(owner, 'count') > 0) this.closed(owner);
+    super.drop(owner);
   }
 
   /** A key with another window open keeps its slot. */

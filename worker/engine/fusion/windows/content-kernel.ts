@@ -28,8 +28,6 @@ export abstract class ContentKernel extends WindowKernel<WindowContent, WholeWin
     this.#loaded = LOADED.filter((field) => form.fields.has(field));
   }
 
-  /** The window in the slot is over. */
-  abstract closed(slot: number): void;
   /** The window in a slot, where rows come whole, as it would close now. */
   abstract frameOf(slot: number): WindowFrame;
   /** When the window in the slot closes, or what it lacks. */

@@ -54,16 +54,6 @@ export class CountWindowKernel extends ContentKernel {
     if (window.slide === null && !this.isNumberedByEvents) environment.completes?.(0, Number.NaN);
   }
 
-  protected drop(slot: number): void {
-    if (this.at(slot, 'count') > 0) this.closed(slot);
-  }
-
-  closed(slot: number): void {
-    this.whole?.forget(slot);
-    this.put(slot, 'count', 0);
-    this.empty++;
-  }
-
   /** What an aggregate threw that refused a value, unless another has before. @throws what is no evaluation failure */
   firstRefused(first: EvaluationError | undefined, thrown: unknown): EvaluationError {
     const failure = evaluationFailure(thrown);

@@ -43,10 +43,6 @@ export class EventRing {
     return this.cells[at * this.width] as number;
   }
 
-  orderAt(at: number): number {
-    return this.cells[at * this.width + 1] as number;
-  }
-
   /** The event at a position is the first of its slot. */
   mark(at: number): void {
     const word = at >> 5;

@@ -110,32 +110,11 @@ export class Intake implements SlotLayout {
     this.order = module.names.mint('o');
     this.typeName = areEvents && origins.length === 1 ? columns.typeName : null;
     // Asked for in any case: a function that is given the row has to know it.
-    this.type =
-      this.typeName !== null
-        ? columns.type
-        : this.#part(
-            module,
-            (from) => from.type,
-            ({ type }) => type,
-          );
+    this.type = this.typeName !== null ? columns.type : this.#member(module, 'type');
     this.isBare = areEvents && columns.isBare === true;
-    this.causes = isOwnCause
-      ? `[${this.order}]`
-      : handsOn
-        ? this.#part(
-            module,
-            (from) => from.causes,
-            ({ causes }) => causes,
-          )
-        : 'null';
-    this.attributes =
-      this.isBare || !handsOn
-        ? 'null'
-        : this.#part(
-            module,
-            (from) => from.attributes,
-            ({ attributes }) => attributes,
-          );
+    const causes = (): string => (handsOn ? this.#member(module, 'causes') : 'null');
+    this.causes = isOwnCause ? `[${this.order}]` : causes();
+    this.attributes = this.isBare || !handsOn ? 'null' : this.#member(module, 'attributes');
     const isCaused = !isOwnCause && !handsOn;
     this.firstCause = isCaused ? this.#part(module, (from) => `firstCauseOf(${from.causes},${from.order})`, firstCause) : this.order;
     this.lastCause = isCaused ? this.#part(module, (from) => `lastCauseOf(${from.causes},${from.order})`, lastCause) : this.order;
@@ -153,6 +132,14 @@ export class Intake implements SlotLayout {
     const parameter = names.mint('a');
     this.#parts.push({ parameter, argument, read });
     return parameter;
+  }
+
+  #member(module: FusionContext['module'], name: 'type' | 'causes' | 'attributes'): string {
+    return this.#part(
+      module,
+      (columns) => columns[name],
+      (row) => row[name],
+    );
   }
 
   get parameters(): readonly string[] {

@@ -2,16 +2,11 @@ import { isArray, type Value } from '../../../../shared/events/value.ts';
 import type { NumericState } from '../../../../shared/language/functions/descriptor.ts';
 import type { Typed } from '../typed.ts';
 import type { AggregateInput } from './aggregate-inputs.ts';
-import type { CallForm } from './call-forms.ts';
+import type { CallForm, SlotNames } from './call-forms.ts';
 import { EXACT_WIDTH, LARGEST_SQUARED, type Slots } from './slots.ts';
 
 /** Names in the generated function that takes a row into a window. */
-export interface TakingNames {
-  /** The slots of the operator, the number of the slot, and where its numbers begin. */
-  readonly slots: string;
-  readonly slot: string;
-  readonly numbers: string;
-  readonly base: string;
+export interface TakingNames extends SlotNames {
   readonly time: string;
   /** Arrival number at the window. */
   readonly order: string;

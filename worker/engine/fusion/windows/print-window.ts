@@ -1,7 +1,7 @@
 import type { AttributeName, NamedExpression, OperatorPlan, RowReference } from '../../../../shared/language/plan/plan.ts';
 import { isActingAtWindowEnd } from '../../operators/operator-facts.ts';
 import type { KernelNode } from '../../physical/physical-plan.ts';
-import { NamedColumns } from '../columns.ts';
+import { NamedColumns, type NamedColumnsParts } from '../columns.ts';
 import type { KernelFactory } from '../fused-runtime.ts';
 import type { FusionContext } from '../fusion-context.ts';
 import { rowOf } from '../guarded.ts';
@@ -10,7 +10,7 @@ import { simple } from '../operators/select.ts';
 import { PassedColumns } from '../passed-columns.ts';
 import { typedOf } from '../print-typed.ts';
 import { NULL_TYPED, named, type Readable, Refusal, type Typed } from '../typed.ts';
-import type { ResultNames } from './call-forms.ts';
+import type { ResultNames, SlotNames } from './call-forms.ts';
 import { type AggregatingPlan, type Intake, keyColumns } from './intake.ts';
 import type { TakingNames } from './numeric-states.ts';
 import type { SlotField } from './slot-fields.ts';
@@ -133,11 +133,7 @@ function printLevels(keys: readonly string[], slot: string, { kernel, first }: K
 }
 
 /** A field of the slot whose numbers begin at `base`. */
-export function printField(
-  { fields }: Intake,
-  field: SlotField,
-  { slots, numbers, base, slot }: Pick<TakingNames, 'slots' | 'numbers' | 'base' | 'slot'>,
-): string {
+export function printField({ fields }: Intake, field: SlotField, { slots, numbers, base, slot }: SlotNames): string {
   const at = fields.at(field);
   if (at >= 0) return `${numbers}[${base}+${at}]`;
   return `${slots}.cold[${slot}*${fields.coldWidth}+${-1 - at}]`;
@@ -206,22 +202,7 @@ export function decideResult(print: ResultPrint, context: FusionContext): boolea
   );
   const results = bindResults(intake, { ...names, slot, numbers, base, lengthMs: frame.lengthMs }, body);
   body.add(print.release(numbers, base));
-  const attributes = new Map<AttributeName, Typed>([
-    ['window_start', named(frame.start, 'timestamp')],
-    ['window_end', named(frame.end, 'timestamp')],
-    ['is_final', named(frame.isFinal, 'boolean')],
-  ]);
-  const bare = new NamedColumns({
-    fields: keys,
-    time: frame.time,
-    order,
-    type,
-    typeName: intake.typeName,
-    causes: () => `causesBetween(${first},${last})`,
-    attributes: () => `windowAttributes(${frame.start},${frame.end},${frame.isFinal})`,
-    attribute: (name) => attributes.get(name) ?? NULL_TYPED,
-    module,
-  });
+  const bare = windowColumns({ fields: keys, order, type, typeName: intake.typeName, first, last, module }, frame);
   const items = decideItems(plan.aggregate?.items ?? [], bare, results, context);
   if (items instanceof Refusal) return items;
   const isEndHeard = isActingAtEnd(plan, context);
@@ -229,6 +210,25 @@ export function decideResult(print: ResultPrint, context: FusionContext): boolea
   if (refused !== null) return refused;
   if (isEndHeard) body.add(`${names.kernel}.ended(${[frame.time, frame.start, frame.end, frame.isFinal, frame.lengthMs].join(',')});`);
   return items.canFail;
+}
+
+/** The row of a window's result, which has its keys alone. `first`, `last`: arrival numbers of what caused it. */
+export function windowColumns(
+  { first, last, ...row }: Pick<NamedColumnsParts, 'fields' | 'order' | 'type' | 'typeName' | 'module'> & Record<'first' | 'last', string>,
+  { time, start, end, isFinal }: Omit<FrameTexts, 'lengthMs'>,
+): NamedColumns {
+  const attributes = new Map<AttributeName, Typed>([
+    ['window_start', named(start, 'timestamp')],
+    ['window_end', named(end, 'timestamp')],
+    ['is_final', named(isFinal, 'boolean')],
+  ]);
+  return new NamedColumns({
+    ...row,
+    time,
+    causes: () => `causesBetween(${first},${last})`,
+    attributes: () => `windowAttributes(${start},${end},${isFinal})`,
+    attribute: (name) => attributes.get(name) ?? NULL_TYPED,
+  });
 }
 
 /** Calls what follows: it may end before its end. */

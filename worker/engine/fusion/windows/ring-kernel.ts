@@ -114,19 +114,12 @@ export class RingKernel extends WindowKernel<TimeRing> {
   #moveOn(slot: number, ring: TimeRing, start: number): void {
     ring.dropBefore(start);
     const oldest = ring.oldestTime;
-    if (oldest === undefined) this.#forget(slot);
+    if (oldest === undefined) this.closed(slot);
     else this.#await(slot, ring, Math.max(start, this.#grid.firstStart(oldest, this.#grid.originOf(this.at(slot, 'origin'), oldest))));
   }
 
-  #forget(slot: number): void {
-    if (this.at(slot, 'count') === 0) return;
-    this.whole?.forget(slot);
-    this.put(slot, 'count', 0);
-    this.empty++;
-  }
-
-  protected drop(slot: number): void {
-    this.#forget(slot);
+  protected override drop(slot: number): void {
+    super.drop(slot);
     this.put(slot, 'origin', Number.NaN);
   }
 

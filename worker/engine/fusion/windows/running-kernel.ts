@@ -76,13 +76,6 @@ export class RunningKernel extends WindowKernel<Accumulators, RunningRows> {
     this.next.process(whole.contents.runningRow(row, state.results(0)));
   }
 
-  protected drop(slot: number): void {
-    if (this.at(slot, 'count') === 0) return;
-    this.whole?.forget(slot);
-    this.put(slot, 'count', 0);
-    this.empty++;
-  }
-
   advance(watermark: number): void {
     try {
       this.#release(watermark);

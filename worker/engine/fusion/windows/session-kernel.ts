@@ -262,8 +262,8 @@ export class SessionKernel extends ChainKernel {
     }
   }
 
-  protected drop(owner: number): void {
-    this.dropAll(owner);
+  protected override drop(owner: number): void {
+    super.drop(owner);
     this.put(owner, 'closedLast', -Infinity);
   }
 

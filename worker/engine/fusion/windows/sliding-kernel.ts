@@ -193,10 +193,6 @@ export class SlidingKernel extends WindowKernel<never> {
     this.placed.forget();
   }
 
-  protected drop(_slot: number): void {
-    // Keys do not expire here.
-  }
-
   override capture(): () => Value {
     const { arrivals, slots, types, objects } = this;
     const store = { arrivals, slots, types, objects, keys: this.keys.map((values) => [...values]) };

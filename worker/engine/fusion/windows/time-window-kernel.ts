@@ -243,8 +243,8 @@ export class TimeWindowKernel extends ChainKernel {
     }
   }
 
-  protected drop(owner: number): void {
-    this.dropAll(owner);
+  protected override drop(owner: number): void {
+    super.drop(owner);
     this.put(owner, 'origin', Number.NaN);
   }
 

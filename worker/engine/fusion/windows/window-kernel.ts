@@ -23,6 +23,7 @@ type Take = (time: number, order: number, ...given: unknown[]) => unknown;
  * over from the other.
  */
 export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> extends KeyedSlots implements Operator, Kernel {
+  /** Its earliest deadline, which generated code reads. */
   due = Infinity;
   /** Rows that came so far, where they are counted here. */
   counted = 0;
@@ -53,8 +54,18 @@ export abstract class WindowKernel<C, W extends WholeRows<C> = WholeRows<C>> ext
   abstract load(saved: Value): void;
   /** What the operator saves, of a store that may be a copy. */
   protected abstract saveFrom(store: WindowStore): Value;
+
+  /** What the slot holds is over. */
+  closed(slot: number): void {
+    this.whole?.forget(slot);
+    this.put(slot, 'count', 0);
+    this.empty++;
+  }
+
   /** What the key of the slot holds is gone. */
-  protected abstract drop(slot: number): void;
+  protected drop(slot: number): void {
+    if (this.at(slot, 'count') > 0) this.closed(slot);
+  }
 
   /** What generated code is given of a row. */
   protected get intake(): Intake {

@@ -48,10 +48,6 @@ export class AndResidual implements Residual {
     );
   }
 
-  get isBegun(): boolean {
-    return this.#branches.some((branch) => branch.isBegun);
-  }
-
   get isComplete(): boolean {
     return this.#branches.every((branch) => branch.isComplete);
   }

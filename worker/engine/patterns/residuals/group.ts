@@ -94,10 +94,6 @@ export class GroupResidual implements Residual {
     });
   }
 
-  get isBegun(): boolean {
-    return this.#state.done > 0 || this.#state.round !== null;
-  }
-
   get isComplete(): boolean {
     return this.#canLeaveRound && this.#rounds >= this.#node.min;
   }

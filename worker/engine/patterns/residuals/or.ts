@@ -59,10 +59,6 @@ export class OrResidual implements Residual {
     );
   }
 
-  get isBegun(): boolean {
-    return this.#branches.some((branch) => branch?.isBegun);
-  }
-
   get isComplete(): boolean {
     return this.#branches.some((branch) => branch?.isComplete);
   }

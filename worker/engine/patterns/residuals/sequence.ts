@@ -111,10 +111,6 @@ export class SequenceResidual implements Residual {
     });
   }
 
-  get isBegun(): boolean {
-    return this.#state.at >= 0;
-  }
-
   get endTime(): number {
     return this.#state.inner?.endTime ?? this.#state.since;
   }

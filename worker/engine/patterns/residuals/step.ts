@@ -38,16 +38,12 @@ export class StepResidual implements Residual {
     return new StepResidual(node, taken, since, isEnumerated);
   }
 
-  get isBegun(): boolean {
-    return this.#count > 0;
-  }
-
   get isComplete(): boolean {
     return this.#count >= this.#node.min;
   }
 
   get isSettled(): boolean {
-    return this.isBegun;
+    return this.#count > 0;
   }
 
   outlook(context: RunContext): Outlook {
@@ -98,7 +94,7 @@ export class StepResidual implements Residual {
   }
 
   settle(): Change | null {
-    return this.isBegun ? unchanged(this) : null;
+    return this.isSettled ? unchanged(this) : null;
   }
 
   pass(): Change {

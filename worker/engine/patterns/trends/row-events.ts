@@ -1,16 +1,15 @@
-import { greater, less } from '../../../../shared/language/functions/arithmetic.ts';
 import type { PatternPlan } from '../../../../shared/language/plan/plan.ts';
 import type { OperatorEnvironment } from '../../operators/operator.ts';
 import { type Evaluate, type Row, scopeOf } from '../../operators/row.ts';
 import { bindingsOf, type Captures } from '../captures.ts';
+import { type KeepsMonotony, monotonyOf } from '../monotony.ts';
 import { buildWatches, type Relevance, type Watch } from '../watch.ts';
 import type { TrendEvent } from './trend-groups.ts';
 import { type EventValues, summand, type TrendColumn, type TrendColumns } from './trend-totals.ts';
 
 /** Reads rows as events of trends. */
 export class RowEvents {
-  readonly #monotone: PatternPlan['monotone'];
-  readonly #monotoneValue: Evaluate | null;
+  readonly #keepsMonotony: KeepsMonotony;
   readonly #watches: readonly Watch[];
   readonly #columns: readonly TrendColumn[];
   readonly #arguments: readonly (Evaluate | null)[];
@@ -18,8 +17,7 @@ export class RowEvents {
 
   /** `readsList`: by slot, whether conditions read more than its last event. */
   constructor(pattern: PatternPlan, columns: TrendColumns, readsList: readonly boolean[], environment: OperatorEnvironment) {
-    this.#monotone = pattern.monotone;
-    this.#monotoneValue = pattern.monotone && environment.evaluator(pattern.monotone.value);
+    this.#keepsMonotony = monotonyOf(pattern, environment);
     this.#watches = buildWatches(pattern, environment);
     this.#columns = columns.all;
     this.#arguments = columns.all.map(({ argument }) => argument && environment.evaluator(argument));
@@ -33,7 +31,8 @@ export class RowEvents {
       time: row.time,
       row,
       at,
-      fits: (slot, captures) => isWatched[slot] === true && this.#accepts(slot, row, captures) && this.#isMonotone(slot, row, captures),
+      // `.increasing(f)` is a condition on neighbours here; a break ends no trend, as another event may be taken instead.
+      fits: (slot, captures) => isWatched[slot] === true && this.#accepts(slot, row, captures) && this.#keepsMonotony(slot, row, captures),
       valuesOf: (slot) => {
         found[slot] ??= this.#columns.map((column, index) => {
           if (column.slot !== slot) return undefined;
@@ -47,15 +46,5 @@ export class RowEvents {
 
   #accepts(slot: number, row: Row, captures: Captures): boolean {
     return (this.#watches[slot] as Watch).accepts(row, bindingsOf(captures, this.#readsList));
-  }
-
-  /** `.increasing(f)` is a condition on neighbours here; a break ends no trend, as another event may be taken instead. */
-  #isMonotone(slot: number, row: Row, captures: Captures): boolean {
-    if (this.#monotone === null || this.#monotoneValue === null || slot !== this.#monotone.slot) return true;
-    const value = this.#monotoneValue(scopeOf(row));
-    const previous = captures[slot] ?? null;
-    if (previous === null) return value !== null;
-    const isNext = this.#monotone.direction === 'increasing' ? greater : less;
-    return isNext(value, this.#monotoneValue(scopeOf(previous.row))) === true;
   }
 }

@@ -5,7 +5,7 @@ import { anyValue, list, number, record, type Saved } from '../../state/codec.ts
 import { savedRow } from '../../state/saved-row.ts';
 import { plus } from '../../time/instants.ts';
 import { Capture, type Captures, capturesInOrder } from '../captures.ts';
-import { noteListReads, noteReads } from '../expression-reads.ts';
+import { slotsRead, slotsReadAsLists } from '../expression-reads.ts';
 import { buildPatternTree, isTimed } from '../pattern-tree.ts';
 import { type Absence, type EnabledStep, isInGap } from '../residual.ts';
 import type { Progress, StateSpace } from '../state-space.ts';
@@ -84,11 +84,9 @@ export class TrendGroups {
     this.#space = space;
     this.#withinMs = pattern.withinMs ?? Infinity;
     this.#usesFirst = this.#withinMs < windowMs || space.usesPatternDeadline;
-    this.readsList = slotsRead(pattern, (note) => conditions.forEach((where) => void noteListReads(where, note)));
-    this.#reads = slotsRead(pattern, (note) => {
-      for (const where of conditions) noteReads(where, note);
-      if (pattern.monotone !== null) note(pattern.monotone.slot);
-    });
+    const [listsRead, read] = [slotsReadAsLists(conditions), slotsRead(conditions)];
+    this.readsList = pattern.steps.map((_, slot) => listsRead.has(slot));
+    this.#reads = pattern.steps.map((_, slot) => read.has(slot) || slot === pattern.monotone?.slot);
     this.#isByState = !isTimed(buildPatternTree(pattern)) && !this.#usesFirst && !this.#reads.includes(true);
     this.#noCaptures = pattern.steps.map(() => null);
     this.#one = TrendTotals.empty(columns, 1n);
@@ -297,14 +295,6 @@ interface Stepping {
 /** Complete, and nothing more may come. */
 function isFinal({ state }: Progress): boolean {
   return state.isComplete && state.enabledSteps.length === 0;
-}
-
-function slotsRead(pattern: PatternPlan, read: (note: (slot: number) => void) => void): readonly boolean[] {
-  const reads: boolean[] = pattern.steps.map(() => false);
-  read((slot) => {
-    reads[slot] = true;
-  });
-  return reads;
 }
 
 function captureOf(events: readonly { readonly row: Row; readonly at: number }[]): Capture | null {

@@ -1,9 +1,10 @@
 import { keyOf } from '../../../../shared/events/text.ts';
 import type { Value } from '../../../../shared/events/value.ts';
+import type { EvaluationError } from '../../../../shared/language/functions/descriptor.ts';
 import { evaluationFailure } from '../../evaluate/failure.ts';
 import type { Kernel } from '../../fusion/fused-runtime.ts';
 import { type Given, givenBy } from '../../fusion/patterns/pattern-input.ts';
-import type { Next, OperatorEnvironment } from '../../operators/operator.ts';
+import type { Next, OperatorEnvironment, WindowFrame } from '../../operators/operator.ts';
 import { NO_ROW, type Row } from '../../operators/row.ts';
 import { EventOrder } from '../../sources/event-order.ts';
 import type { Source } from '../../sources/source.ts';
@@ -47,6 +48,7 @@ type TrendOptions = Pick<SourceOptions, 'environment' | 'next'> & Partial<Pick<S
  */
 export class TrendKernel implements Source, Kernel, TrendStream {
   readonly fingerprint: string;
+  /** Its earliest deadline, which generated code reads. */
   due = Infinity;
   /** Where those that share find each other; that of the first of them is the one in use. */
   panes: TrendPanes;
@@ -349,35 +351,39 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   }
 
   /** Hands on the result, and says that the window has ended. An item that fails is reported, and there is no result. */
-  #give(window: TrendWindow, { type, cause, keys }: LastEvent, start: number, end: number): void {
-    const { columns } = this.#form;
+  #give(window: TrendWindow, last: LastEvent, start: number, end: number): void {
     const frame = this.#frameOf(start, end);
-    const { completed } = this.#groups.pass(this.#trendsOf(window), end);
-    const row: Row = {
-      type,
-      time: frame.time,
-      order: this.order(),
-      fields: new Map(keys),
-      bound: this.#boundOf(window),
-      attributes: frameAttributes(frame),
-      causes: causesBetween(window.first, cause),
-    };
-    const results = columns.calls.map((_, call) => completed.result(call));
-    const fields = this.#fieldsOf(row, results, keys);
+    const row = { ...this.#rowOf(window, last, frame), order: this.order(), causes: causesBetween(window.first, last.cause) };
+    const fields = this.#fieldsOf(window, row, last, frame, (failure) => this.#environment.fail(failure, row, null));
     if (fields !== null) this.#next.process({ ...row, fields });
     this.#next.endWindow(frame);
   }
 
-  #fieldsOf(row: Row, results: readonly Value[], keys: LastEvent['keys']): Row['fields'] | null {
+  /** The row of a result, with its keys alone. */
+  #rowOf(window: TrendWindow, { type, keys }: LastEvent, frame: WindowFrame): Row {
+    const { time } = frame;
+    return { ...NO_ROW, type, time, fields: new Map(keys), bound: this.#boundOf(window), attributes: frameAttributes(frame) };
+  }
+
+  /** Null where an item fails. */
+  #fieldsOf(
+    window: TrendWindow,
+    row: Row,
+    { keys }: LastEvent,
+    { end }: WindowFrame,
+    failed: (failure: EvaluationError) => void,
+  ): Row['fields'] | null {
+    const { completed } = this.#groups.pass(this.#trendsOf(window), end);
+    const results = this.#form.columns.calls.map((_, call) => completed.result(call));
     try {
       return resultFields(this.#items, row, results, keys);
     } catch (thrown) {
-      this.#environment.fail(evaluationFailure(thrown), row, null);
+      failed(evaluationFailure(thrown));
       return null;
     }
   }
 
-  #frameOf(start: number, end: number): Parameters<Next['endWindow']>[0] {
+  #frameOf(start: number, end: number): WindowFrame {
     return { time: plus(end, -1), start, end, isFinal: true, lengthMs: this.#form.plan.windowMs };
   }
 
@@ -417,8 +423,7 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   }
 
   openWindows(): readonly WindowView[] {
-    const open = [...this.#closings.items()].filter(({ left }) => left > 0).sort((a, b) => a.rank - b.rank);
-    return open.map((window) => {
+    return this.#openWindows().map((window) => {
       window.catchUp();
       const { start, end, closesAt } = window.pane;
       const { type, cause, keys } = this.#lastOf(window);
@@ -429,21 +434,14 @@ export class TrendKernel implements Source, Kernel, TrendStream {
 
   /** Its result as things stand; null while it cannot be evaluated. */
   #soFar(window: TrendWindow): Row['fields'] | null {
-    const { end, start } = window.pane;
-    const { type, keys } = this.#lastOf(window);
-    const { completed } = this.#groups.pass(this.#trendsOf(window), end);
-    const frame = this.#frameOf(start, end);
-    const row: Row = {
-      ...NO_ROW,
-      ...{ type, time: frame.time, fields: new Map(keys), bound: this.#boundOf(window), attributes: frameAttributes(frame) },
-    };
-    const results = this.#form.columns.calls.map((_, call) => completed.result(call));
-    try {
-      return resultFields(this.#items, row, results, keys);
-    } catch (thrown) {
-      evaluationFailure(thrown);
-      return null;
-    }
+    const frame = this.#frameOf(window.pane.start, window.pane.end);
+    const last = this.#lastOf(window);
+    return this.#fieldsOf(window, this.#rowOf(window, last, frame), last, frame, () => undefined);
+  }
+
+  /** In order of their first events. */
+  #openWindows(): readonly TrendWindow[] {
+    return [...this.#closings.items()].filter(({ left }) => left > 0).sort((a, b) => a.rank - b.rank);
   }
 
   held(): readonly HeldRow[] {
@@ -451,9 +449,8 @@ export class TrendKernel implements Source, Kernel, TrendStream {
   }
 
   save(): Value {
-    const open = [...this.#closings.items()].filter(({ left }) => left > 0).sort((a, b) => a.rank - b.rank);
     const received = this.#events === null ? this.order() : this.#received;
-    const windows = open.map((window) => this.#saved(window));
+    const windows = this.#openWindows().map((window) => this.#saved(window));
     return trendState.save({ order: this.#order.save(), trends: { received, expiry: this.#expiry.save(), windows } });
   }
 

@@ -1,11 +1,11 @@
-import type { AttributeName, TrendCall } from '../../../../../shared/language/plan/plan.ts';
-import { NamedColumns } from '../../columns.ts';
+import type { TrendCall } from '../../../../../shared/language/plan/plan.ts';
+import type { NamedColumns } from '../../columns.ts';
 import { functionForm } from '../../function-form.ts';
 import type { StreamContext } from '../../fusion-context.ts';
 import { Body } from '../../module-text.ts';
 import type { ProgramFusion } from '../../program-fusion.ts';
-import { NULL_TYPED, named, Refusal, representationOf, type Typed } from '../../typed.ts';
-import { decideItems } from '../../windows/print-window.ts';
+import { named, Refusal, representationOf, type Typed } from '../../typed.ts';
+import { decideItems, windowColumns } from '../../windows/print-window.ts';
 import type { NumberedTrends } from './decide-trends.ts';
 
 /** What a result is made of: names of a function's parameters. */
@@ -75,23 +75,10 @@ function rowOf({ stream }: NumberedTrends, kernel: string, ended: Ended, body: B
     const key = named(body.bind(`${window}.pane.keys[${at}]`), representationOf(value.type), true);
     return [name, key] as const;
   });
-  const attributes = new Map<AttributeName, Typed>([
-    ['window_start', named(start, 'timestamp')],
-    ['window_end', named(end, 'timestamp')],
-    ['is_final', named('true', 'boolean')],
-  ]);
   const first = body.bind(`${window}.first`);
-  return new NamedColumns({
-    fields: keys,
-    time: body.bind(`momentBefore(${end})`),
-    order: body.bind(`${kernel}.order()`),
-    type,
-    typeName: null,
-    causes: () => `causesBetween(${first},${last})`,
-    attributes: () => `windowAttributes(${start},${end},true)`,
-    attribute: (name) => attributes.get(name) ?? NULL_TYPED,
-    module,
-  });
+  const time = body.bind(`momentBefore(${end})`);
+  const order = body.bind(`${kernel}.order()`);
+  return windowColumns({ fields: keys, order, type, typeName: null, first, last, module }, { time, start, end, isFinal: 'true' });
 }
 
 /** The result of a call, from the numbers of the completed trends. */

@@ -1,6 +1,6 @@
 import { fingerprint } from '../../../../../shared/language/plan/fingerprint.ts';
 import type { PatternPlan, Plan, PlanExpression, StreamPlan, TrendAggregatePlan } from '../../../../../shared/language/plan/plan.ts';
-import { noteReads } from '../../../patterns/expression-reads.ts';
+import { slotsRead } from '../../../patterns/expression-reads.ts';
 import { buildPatternTree, isTimed } from '../../../patterns/pattern-tree.ts';
 import type { Trends } from '../../../patterns/trends/trend-form.ts';
 import { TrendNumbers } from '../../../patterns/trends/trend-numbers.ts';
@@ -72,13 +72,8 @@ function numberedTrends(stream: StreamPlan, index: number, program: ProgramFusio
 
 /** Why more than the state of a trend, and whether an event fits by itself, decides about what may follow. */
 function whyNoStates({ partition, time }: StreamPlan, pattern: PatternPlan, { windowMs }: TrendAggregatePlan): string | null {
-  let readsOthers = pattern.monotone !== null;
-  for (const { where } of pattern.steps) {
-    noteReads(where, () => {
-      readsOthers = true;
-    });
-  }
-  if (readsOthers) return 'conditions look at other events of a trend';
+  const read = slotsRead(pattern.steps.map(({ where }) => where));
+  if (pattern.monotone !== null || read.size > 0) return 'conditions look at other events of a trend';
   const isBounded = (pattern.withinMs !== null && pattern.withinMs < windowMs) || pattern.steps.some(({ withinMs }) => withinMs !== null);
   if (isBounded || isTimed(buildPatternTree(pattern))) return 'time decides about the trends';
   if (pattern.cancels.length > 0 || pattern.steps.some(({ input }) => input.operators.length > 0))
@@ -115,13 +110,9 @@ function whyNoKey({ partition }: StreamPlan, input: PatternInput, program: Progr
     const as = value.kind === 'field' ? input.representation(value.name) : undefined;
     return as === 'number' || as === 'string' || as === 'boolean';
   });
-  return isPlain
-    ? whyNotRead(
-        partition.keys.map(({ value }) => value),
-        input,
-        program,
-      )
-    : 'the key is neither text nor number nor bool';
+  if (!isPlain) return 'the key is neither text nor number nor bool';
+  const keys = partition.keys.map(({ value }) => value);
+  return whyNotRead(keys, input, program);
 }
 
 /** Why generated code does not evaluate some of these; null = it does, and none can fail. */
