@@ -185,6 +185,45 @@ describe('commands for a cluster', () => {
     expect((await run('groups', 'deploy', program)).stderr).toContain('holds no group');
   });
 
+  it('show the diagnostics of all programs of a group over their texts, and end with 1', async () => {
+    const diagnostic = { severity: 'error', code: 'E091', message: 'there is no operator `.wher`', hint: 'did you mean `.where`?' };
+    const inFile = { ...diagnostic, line: 2, column: 14, end_line: 2, end_column: 18 };
+    const inGroup = { ...diagnostic, line: 1, column: 14, end_line: 1, end_column: 18 };
+    const pipelines = [
+      { name: 'a', diagnostics: [inFile] },
+      { name: 'b', diagnostics: [inGroup, { ...inGroup, severity: 'warning', code: 'W030' }] },
+      { name: 'c', diagnostics: [] },
+    ];
+    const message = "the program of pipeline 'a' cannot be deployed: there is no operator `.wher`";
+    const refused = refusal(400, 'validation_error', message, { details: { pipelines } });
+    server.on(`POST ${cluster}/pipeline-groups`, refused).on(`PUT ${cluster}/pipeline-groups/g`, refused);
+    folder.write('wrong.vpl', 'event X: n: int\nstream A = X.wher(n > 1)\n');
+    const source = 'stream B = X.wher(n > 1)';
+    const file = folder.write(
+      'wrong.json',
+      JSON.stringify({
+        name: 'fraud',
+        pipelines: [
+          { name: 'a', file: 'wrong.vpl' },
+          { name: 'b', source },
+          { name: 'c', source: '' },
+        ],
+      }),
+    );
+    for (const option of [[], ['--update']]) {
+      const { exitCode, stderr } = await run('groups', 'deploy', file, ...option);
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(
+        /wrong\.vpl:2:14: error E091: there is no operator `\.wher`\n 2 \| stream A = X\.wher\(n > 1\)\n {3}\| {14}\^{4}\n/,
+      );
+      expect(stderr).toMatch(/pipeline 'b':1:14: error E091: .*\n 1 \| stream B = X\.wher\(n > 1\)\n/);
+      expect(stderr).toMatch(/pipeline 'b':1:14: warning W030: /);
+      expect(stderr.endsWith(`error: ${message}\n`)).toBe(true);
+    }
+    const { exitCode, stdout, stderr } = await run('groups', 'deploy', file, '--json');
+    expect([exitCode, stderr, JSON.parse(stdout)]).toEqual([1, `error: ${message}\n`, { valid: false, pipelines }]);
+  });
+
   it('say how a group is changed that is there already', async () => {
     server.on(`POST ${cluster}/pipeline-groups`, refusal(409, 'name_taken', "there is a pipeline group 'fraud' already"));
     const { exitCode, stderr } = await run('groups', 'deploy', folder.write('taken.json', '{"name": "fraud", "pipelines": []}'));
