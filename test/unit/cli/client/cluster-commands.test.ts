@@ -108,16 +108,17 @@ describe('commands for a cluster', () => {
       .on(`GET ${cluster}/raft/status`, { json: { ...raft, leader_id: null, nodes: [member, { ...member, id: 2, reachable: false }] } })
       .on(`GET ${cluster}/workers`, { json: [{ ...worker, status: 'unhealthy' }] })
       .on(`GET ${cluster}/pipeline-groups`, {
-        json: [{ ...group, deployments: [{ ...deployment, status: 'failed', error: 'no broker' }] }],
+        json: [{ ...group, deployments: [0, 1].map((replica) => ({ ...deployment, replica, status: 'failed', error: 'no broker' })) }],
       });
     const ill = await run('cluster', 'status');
     expect(ill.exitCode).toBe(1);
-    expect(ill.stdout.split('\n').slice(0, 5)).toEqual([
+    expect(ill.stdout.split('\n').slice(0, 6)).toEqual([
       'Problems:',
       '  no coordinator leads: nothing can be changed (cep raft status)',
       '  coordinator 2 at http://a:9100 does not answer',
       '  worker w1 is not heard of, with 1 pipeline (cep workers show w1)',
       '  pipeline a of group fraud is failed: no broker (cep groups show fraud)',
+      '  pipeline a (1) of group fraud is failed: no broker (cep groups show fraud)',
     ]);
   });
 
