@@ -170,6 +170,12 @@ describe('commands for a cluster', () => {
     server.on(`POST ${cluster}/pipelines/fraud/a/migrate`, { status: 202, json: migration });
     expect((await run('migrate', 'fraud', 'a', '--to', 'w2')).stdout).toBe('Moving a from w1 to w2 (m1): started\n');
     expect(server.requests.at(-1)?.body).toBe('{"target_worker_id":"w2"}');
+    expect((await run('migrate', 'fraud', 'a', '--replica', '1')).stdout).toBe('Moving a (1) from w1 to w2 (m1): started\n');
+    expect(server.requests.at(-1)?.body).toBe('{"replica":1}');
+    expect(await run('migrate', 'fraud', 'a', '--replica', 'one')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('--replica'),
+    });
     server.on(`POST ${cluster}/rebalance`, { status: 202, json: { migrations: [] } });
     expect((await run('rebalance')).stdout).toBe('Nothing to move.\n');
   });
