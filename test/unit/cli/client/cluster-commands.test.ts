@@ -241,6 +241,22 @@ describe('commands for a cluster', () => {
     ]);
   });
 
+  it('say whom they may have asked where there is no such path, and which command lists what there is', async () => {
+    const refused = refusal(404, 'not_found', `no path ${cluster}/pipeline-groups`, { hint: 'see /docs for those there are' });
+    server.on(`GET ${cluster}/pipeline-groups`, refused);
+    expect((await run('groups')).stderr).toBe(
+      `error: no path ${cluster}/pipeline-groups\n` +
+        '  hint: check --coordinator and CEP_COORDINATOR_URL: servers, workers and earlier versions have no such path\n',
+    );
+    server.on('GET /api/v1/pipelines', refusal(404, 'not_found', 'no path /api/v1/pipelines', { hint: 'see /docs for those there are' }));
+    expect((await run('pipelines', '--server', server.url)).stderr).toBe(
+      'error: no path /api/v1/pipelines\n  hint: check --server and CEP_SERVER: coordinators and earlier versions have no such path\n',
+    );
+    const hint = 'GET /api/v1/cluster/workers lists those there are';
+    server.on(`POST ${cluster}/workers/w9/drain`, refusal(404, 'worker_not_found', "the cluster has no worker 'w9'", { hint }));
+    expect((await run('drain', 'w9')).stderr).toBe("error: the cluster has no worker 'w9'\n  hint: 'cep workers' lists those there are\n");
+  });
+
   it('name the nearest group where there is none of that name', async () => {
     const { exitCode, stderr } = await run('groups', 'delete', 'fruad');
     expect([exitCode, stderr]).toEqual([4, expect.stringContaining("did you mean 'fraud'?")]);
