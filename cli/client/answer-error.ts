@@ -44,8 +44,10 @@ export function refusalOf(answer: RawAnswer, endpoint: Endpoint, path: string): 
   const isKnown = Object.hasOwn(errorCodes, code);
   const ofCluster = endpoint.urlSetting === 'client.coordinator' ? clusterHints[code] : undefined;
   const ofTaken = code === 'name_taken' ? takenHints[path.split('?')[0] as string] : undefined;
+  const ofPath = code === 'not_found' ? pathHint(endpoint) : undefined;
   const ownHint =
     ofTaken ??
+    ofPath ??
     ofCluster ??
     hints[code] ??
     (code === 'internal_error' ? `the log of the server has the cause under request ${requestId}` : hint);
@@ -66,6 +68,8 @@ const hints: Readonly<Record<string, string>> = {
   pipeline_not_running: "'cep pipeline' with its name shows why, 'cep start' starts it",
   member_not_found: "'cep raft status' lists those there are",
   tenant_not_found: "'cep tenants' lists those there are",
+  worker_not_found: "'cep workers' lists those there are",
+  group_not_found: "'cep groups' lists those there are",
   checkpoint_corrupt: "give a file that 'cep checkpoint' wrote",
   not_durable: 'leave --durable out, or start the server with --state-dir',
   state_would_reset: 'leave --keep-state out to lose that state',
@@ -82,6 +86,13 @@ const takenHints: Readonly<Record<string, string>> = {
 const clusterHints: Readonly<Record<string, string>> = {
   pipeline_not_found: "'cep groups show' with the name of the group lists those there are",
 };
+
+/** Our commands ask for paths that there are: it is somebody else who was asked. */
+function pathHint({ urlSetting = 'client.server' }: Endpoint): string {
+  const { option, variable } = asked[urlSetting];
+  const others = urlSetting === 'client.coordinator' ? 'servers, workers' : 'coordinators';
+  return `check ${option} and ${variable}: ${others} and earlier versions have no such path`;
+}
 
 interface Envelope {
   readonly error: string;

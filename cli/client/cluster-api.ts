@@ -21,6 +21,15 @@ import type { Members } from './server-api.ts';
 
 export type ClusterHealthAnswer = Static<typeof clusterHealthSchema>;
 export type WorkerEntry = Static<typeof workerSchema>;
+export interface MigrateRequest {
+  readonly group: string;
+  readonly pipeline: string;
+  /** @default the first */
+  readonly replica: number | undefined;
+  /** @default the worker that a new pipeline would get */
+  readonly to: string | undefined;
+}
+
 export type GroupEntry = Static<typeof groupSchema>;
 export type MigrationEntry = Static<typeof migrationSchema>;
 export type ScalingAnswer = Static<typeof scalingSchema>;
@@ -104,9 +113,12 @@ export class ClusterApi {
   }
 
   /** To the worker that new pipelines would get when none is named. */
-  migrate(group: string, pipeline: string, to: string | undefined): Promise<MigrationEntry> {
+  migrate({ group, pipeline, replica, to }: MigrateRequest): Promise<MigrationEntry> {
     const path = `${cluster}/pipelines/${encodeURIComponent(group)}/${encodeURIComponent(pipeline)}/migrate`;
-    return this.#post(path, ['id'], to === undefined ? {} : { target_worker_id: to });
+    return this.#post(path, ['id'], {
+      ...(to === undefined ? {} : { target_worker_id: to }),
+      ...(replica === undefined ? {} : { replica }),
+    });
   }
 
   rebalance(): Promise<{ readonly migrations: readonly MigrationEntry[] }> {

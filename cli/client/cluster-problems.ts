@@ -1,5 +1,6 @@
 import { counted, thousands } from '../counts.ts';
 import type { ClusterHealthAnswer, GroupEntry, MigrationEntry, WorkerEntry } from './cluster-api.ts';
+import { replicaText } from './group-text.ts';
 import type { RaftStatusAnswer } from './server-api.ts';
 
 /** As many entries as a member may lack to be given a vote: one further behind would miss much if it had to lead. */
@@ -50,9 +51,7 @@ export function startingPipelines(groups: readonly GroupEntry[]): string[] {
   return groups.flatMap(({ name, deployments }) =>
     deployments
       .filter(({ status }) => status === 'assigned')
-      .map(
-        ({ pipeline_name: pipeline, worker_id: worker }) => `pipeline ${pipeline} of group ${name} does not run yet at worker ${worker}`,
-      ),
+      .map((deployment) => `pipeline ${replicaText(deployment)} of group ${name} does not run yet at worker ${deployment.worker_id}`),
   );
 }
 
@@ -60,9 +59,10 @@ function groupProblems(groups: readonly GroupEntry[]): string[] {
   return groups.flatMap(({ name, deployments }) =>
     deployments
       .filter(({ status }) => status === 'failed' || status === 'degraded' || status === 'pending')
-      .map(({ pipeline_name: pipeline, status, error }) => {
+      .map((deployment) => {
+        const { status, error } = deployment;
         const why = error === undefined ? '' : `: ${error}`;
-        return `pipeline ${pipeline} of group ${name} is ${status}${why} (cep groups show ${name})`;
+        return `pipeline ${replicaText(deployment)} of group ${name} is ${status}${why} (cep groups show ${name})`;
       }),
   );
 }

@@ -1,5 +1,6 @@
 import { counted, tenths, thousands } from '../counts.ts';
 import type { ClusterMetricsAnswer, GroupEntry, WorkerEntry } from './cluster-api.ts';
+import { replicaText } from './group-text.ts';
 import { tableText } from './table.ts';
 import { heardText, pipelinesText } from './worker-text.ts';
 
@@ -68,9 +69,10 @@ function deployedRow({ name, status, counts, before }: Deployed, seconds: number
 function deployedOf(now: ClusterLook, before: ClusterLook): readonly Deployed[] {
   const [counts, countsBefore] = [byPlace(now), byPlace(before)];
   return now.groups.flatMap(({ name: group, deployments }) =>
-    deployments.map(({ pipeline_name: pipeline, replica, status, worker_id: worker }) => {
+    deployments.map((deployment) => {
+      const { pipeline_name: pipeline, replica, status, worker_id: worker } = deployment;
       const place = placeOf({ group, pipeline, replica });
-      const name = `${group}/${pipeline}${replica > 0 ? ` (${replica})` : ''}`;
+      const name = `${group}/${replicaText(deployment)}`;
       return { name, status, worker, counts: counts.get(place), before: countsBefore.get(place) };
     }),
   );

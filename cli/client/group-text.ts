@@ -18,6 +18,14 @@ const migrationColumns = [
   { title: 'STATUS' },
 ];
 
+/** A pipeline, and which of its replicas where it is not the first. */
+export function replicaText({
+  pipeline_name: pipeline,
+  replica,
+}: Pick<GroupEntry['deployments'][number], 'pipeline_name' | 'replica'>): string {
+  return replica > 0 ? `${pipeline} (${replica})` : pipeline;
+}
+
 /** PIPELINES: how many run, of how many there are, replicas each for itself. */
 export function groupsText(groups: readonly GroupEntry[]): string {
   const rows = groups.map(({ name, id, status, deployments }) => {
@@ -35,10 +43,10 @@ export function deploymentsText({ deployments }: GroupEntry): string {
 }
 
 export function migrationsText(migrations: readonly MigrationEntry[]): string {
-  const rows = migrations.map(({ id, group, pipeline, source_worker: from, target_worker: to, status }) => [
+  const rows = migrations.map(({ id, group, pipeline, replica, source_worker: from, target_worker: to, status }) => [
     id,
     group,
-    pipeline,
+    replicaText({ pipeline_name: pipeline, replica }),
     from,
     to,
     status,

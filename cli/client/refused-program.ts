@@ -13,6 +13,23 @@ export function diagnosticsOf({ code, details }: CepError): readonly WireDiagnos
   return details.every(isDiagnostic) ? details : undefined;
 }
 
+interface RefusedPipeline {
+  readonly name: string;
+  readonly diagnostics: readonly WireDiagnostic[];
+}
+
+/** The same of a group, whose programs a coordinator looks at one by one. */
+export function refusedPipelines({ code, details }: CepError): readonly RefusedPipeline[] | undefined {
+  if (code !== 'validation_error' || typeof details !== 'object' || details === null || !('pipelines' in details)) return undefined;
+  const { pipelines } = details;
+  return Array.isArray(pipelines) && pipelines.every(isRefusedPipeline) ? pipelines : undefined;
+}
+
+function isRefusedPipeline(value: unknown): value is RefusedPipeline {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('diagnostics' in value)) return false;
+  return typeof value.name === 'string' && Array.isArray(value.diagnostics) && value.diagnostics.every(isDiagnostic);
+}
+
 function isDiagnostic(value: unknown): value is WireDiagnostic {
   return typeof value === 'object' && value !== null && 'severity' in value && 'line' in value && 'column' in value;
 }

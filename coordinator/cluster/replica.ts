@@ -19,6 +19,8 @@ export class Replica implements ReplicatedState {
   /** The latest format that it reads. */
   readonly formatMax: number;
   #state: ClusterState = emptyState;
+  /** Where the log has gone on without a command: the state does not know of that. */
+  #passed: LogIndex = 0;
   readonly #listeners = new Set<ReplicaListener>();
   readonly #waiting = new Set<Waiting>();
 
@@ -44,6 +46,11 @@ export class Replica implements ReplicatedState {
     return result;
   };
 
+  readonly passed = (index: LogIndex): void => {
+    this.#passed = index;
+    this.#settleReached();
+  };
+
   readonly save = (): Iterable<Uint8Array> => encodeSnapshot(this.#state);
 
   readonly restore = (bytes: Uint8Array): void => {
@@ -53,7 +60,7 @@ export class Replica implements ReplicatedState {
 
   /** Resolves with true when everything up to an index is applied, with false when that takes too long. */
   reached(index: LogIndex, withinMs: number): Promise<boolean> {
-    if (this.#state.index >= index) return Promise.resolve(true);
+    if (this.#reachedIndex >= index) return Promise.resolve(true);
     return new Promise((resolve) => {
       const waiting: Waiting = { index, resolve, timer: setTimeout(() => this.#settle(waiting, false), withinMs) };
       this.#waiting.add(waiting);
@@ -70,9 +77,17 @@ export class Replica implements ReplicatedState {
     }
   }
 
+  get #reachedIndex(): LogIndex {
+    return Math.max(this.#state.index, this.#passed);
+  }
+
   #become(state: ClusterState): void {
     this.#state = state;
-    for (const waiting of this.#waiting) if (waiting.index <= state.index) this.#settle(waiting, true);
+    this.#settleReached();
+  }
+
+  #settleReached(): void {
+    for (const waiting of this.#waiting) if (waiting.index <= this.#reachedIndex) this.#settle(waiting, true);
   }
 
   #tell(events: readonly ClusterEvent[]): void {

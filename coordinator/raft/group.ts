@@ -18,6 +18,8 @@ export interface RaftPeer {
 export interface ReplicatedState {
   /** A command that is committed. What it returns is the result of `propose` on the member that proposed it. It must not throw. */
   readonly apply: (command: CommittedCommand) => unknown;
+  /** Everything up to this index is applied, where no command stands: the first entry of a leader, a change of the members, the end of a snapshot. */
+  readonly passed?: (index: Index) => void;
   /**
    * The state at the moment of the call, in pieces that are joined. Pieces are asked for in later turns of the event loop, with commands
    * applied in between, so that a large state holds nothing up: they must show the moment of the call all the same.

@@ -30,6 +30,7 @@ export const startRaftMember: StartRaftMember = async (options) => {
         applied = message.index;
         try {
           state.restore(message.state);
+          state.passed?.(applied);
         } catch (error) {
           end(error instanceof Error ? error : new Error(String(error)));
         }

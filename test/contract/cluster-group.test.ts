@@ -207,6 +207,18 @@ describe('a group of coordinators', () => {
     );
   });
 
+  it('judges a change where the log has gone on without a command, as when another member begins to lead', async () => {
+    const groups = '/api/v1/cluster/pipeline-groups';
+    const pipelines = [{ name: 'p', source: 'stream S = Login .emit(user: user)' }];
+    for (const id of [1, 2, 3]) {
+      await group.ask(id, 'POST', '/api/v1/cluster/raft/transfer', { body: { to: await group.follower() } });
+      await group.leader();
+      const made = await group.ask(id, 'POST', `${groups}?wait=false`, { body: { name: `led-${id}`, pipelines } });
+      expect([made.status, made.body.code]).toEqual([202, undefined]);
+      expect((await group.ask(id, 'DELETE', `${groups}/led-${id}`)).status).toBe(200);
+    }
+  }, 60_000);
+
   it('drains a worker through any member, which waits itself', async () => {
     const [leader, follower] = [await group.leader(), await group.follower()];
     const start = (id: string) => ModelWorker.start(id, group.url(follower), { key: coordinatorKey, intervalMs: 1_000 });

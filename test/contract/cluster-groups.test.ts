@@ -129,7 +129,9 @@ describe('a pipeline group', () => {
     const refused = await deploy({ pipelines });
     expect(refused).toMatchObject({ status: 400, body: { code: 'validation_error' } });
     expect(refused.body.error).toBe("the program of pipeline 'p' cannot be deployed: the file `limits.vpl` cannot be read");
-    expect(refused.body.hint).toBe('a group takes the text of each program and no files: put what it imports into it');
+    const hint = 'a group takes the text of each program and no files: put what it imports into it';
+    expect(refused.body.hint).toBe(hint);
+    expect(refused.body.details.pipelines[0].diagnostics[0]).toMatchObject({ code: 'E097', line: 1, hint });
     expect((await deploy({ pipelines: [{ name: 'p', source: 'stream S = ' }] })).body).not.toHaveProperty('hint');
   });
 

@@ -238,6 +238,7 @@ export class ThreadedMember implements RaftMember {
         return this.#apply(() => {
           this.#options.state.restore(message.state);
           this.#applied = message.index;
+          this.#options.state.passed?.(message.index);
         });
       case 'done':
         return this.#settle(message.id, ({ resolve }) => resolve({ index: message.index, term: this.#status.term, result: undefined }));
@@ -270,8 +271,10 @@ export class ThreadedMember implements RaftMember {
   #applyAll(message: Extract<FromRaftThread, { kind: 'committed' }>): void {
     for (const { entry, proposal } of decodeCommitted(message, (id) => this.#takeProposed(id))) {
       const { index, term, data } = entry;
-      const result = entry.kind === 'command' ? this.#options.state.apply({ index, term, data }) : undefined;
+      const isCommand = entry.kind === 'command';
+      const result = isCommand ? this.#options.state.apply({ index, term, data }) : undefined;
       this.#applied = index;
+      if (!isCommand) this.#options.state.passed?.(index);
       if (proposal !== 0) this.#settle(proposal, ({ resolve }) => resolve({ index, term, result }));
     }
     this.#appliedTimer ??= setTimeout(() => {

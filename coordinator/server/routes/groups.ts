@@ -30,6 +30,7 @@ export const groupPath = `${groupsPath}/{id}` as const;
 /** How long an answer waits until the workers have done it. */
 const WAIT_MS_MAX = 20_000;
 const UNREADABLE_IMPORT: Code = 'E097';
+const NO_FILES = 'a group takes the text of each program and no files: put what it imports into it';
 const changeErrors = [
   'validation_error',
   'quota_exceeded',
@@ -269,7 +270,7 @@ async function requireValid(
   const checked = await Promise.all(
     content.pipelines.map(async ({ name, source }) => {
       const { valid, statements, diagnostics } = await validateWith(validate, { source, connectors, signal });
-      return { name, isRight: valid && statements > 0, isEmpty: statements === 0, diagnostics };
+      return { name, isRight: valid && statements > 0, isEmpty: statements === 0, diagnostics: diagnostics.map(asInGroup) };
     }),
   );
   const wrong = checked.filter(({ isRight }) => !isRight);
@@ -280,8 +281,13 @@ async function requireValid(
   const isImporting = wrong.some(({ diagnostics }) => diagnostics.some(({ code }) => code === UNREADABLE_IMPORT));
   throw new CepError('validation_error', `the program of pipeline '${first.name}' cannot be deployed: ${problem}`, {
     details: { pipelines: wrong.map(({ name, diagnostics }) => ({ name, diagnostics })) },
-    ...(isImporting ? { hint: 'a group takes the text of each program and no files: put what it imports into it' } : {}),
+    ...(isImporting ? { hint: NO_FILES } : {}),
   });
+}
+
+/** What helps a program that is sent with its files does not help here. */
+function asInGroup<T extends { readonly code: string }>(diagnostic: T): T {
+  return diagnostic.code === UNREADABLE_IMPORT ? { ...diagnostic, hint: NO_FILES } : diagnostic;
 }
 
 function hasWorkers({ group }: ClusterRequests): boolean {

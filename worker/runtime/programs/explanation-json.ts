@@ -4,7 +4,8 @@ import type { Explanation } from '../../engine/trace/explanation.ts';
 import type { EventNotes } from './event-notes.ts';
 
 const UNRECORDED =
-  'what kept events back is remembered while a pipeline is watched (cep alerts watch, or POST ../watch); cep explain tells it of an event file';
+  'what kept events back is remembered while a pipeline is watched (cep alerts watch, or POST ../watch), as none of a cluster can be; ' +
+  'cep explain tells it of an event file';
 
 /**
  * An explanation, and under `input` what of the input had no effect, as one line of JSON without its end: names in `snake_case`, times

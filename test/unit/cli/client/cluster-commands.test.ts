@@ -108,16 +108,17 @@ describe('commands for a cluster', () => {
       .on(`GET ${cluster}/raft/status`, { json: { ...raft, leader_id: null, nodes: [member, { ...member, id: 2, reachable: false }] } })
       .on(`GET ${cluster}/workers`, { json: [{ ...worker, status: 'unhealthy' }] })
       .on(`GET ${cluster}/pipeline-groups`, {
-        json: [{ ...group, deployments: [{ ...deployment, status: 'failed', error: 'no broker' }] }],
+        json: [{ ...group, deployments: [0, 1].map((replica) => ({ ...deployment, replica, status: 'failed', error: 'no broker' })) }],
       });
     const ill = await run('cluster', 'status');
     expect(ill.exitCode).toBe(1);
-    expect(ill.stdout.split('\n').slice(0, 5)).toEqual([
+    expect(ill.stdout.split('\n').slice(0, 6)).toEqual([
       'Problems:',
       '  no coordinator leads: nothing can be changed (cep raft status)',
       '  coordinator 2 at http://a:9100 does not answer',
       '  worker w1 is not heard of, with 1 pipeline (cep workers show w1)',
       '  pipeline a of group fraud is failed: no broker (cep groups show fraud)',
+      '  pipeline a (1) of group fraud is failed: no broker (cep groups show fraud)',
     ]);
   });
 
@@ -169,6 +170,12 @@ describe('commands for a cluster', () => {
     server.on(`POST ${cluster}/pipelines/fraud/a/migrate`, { status: 202, json: migration });
     expect((await run('migrate', 'fraud', 'a', '--to', 'w2')).stdout).toBe('Moving a from w1 to w2 (m1): started\n');
     expect(server.requests.at(-1)?.body).toBe('{"target_worker_id":"w2"}');
+    expect((await run('migrate', 'fraud', 'a', '--replica', '1')).stdout).toBe('Moving a (1) from w1 to w2 (m1): started\n');
+    expect(server.requests.at(-1)?.body).toBe('{"replica":1}');
+    expect(await run('migrate', 'fraud', 'a', '--replica', 'one')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('--replica'),
+    });
     server.on(`POST ${cluster}/rebalance`, { status: 202, json: { migrations: [] } });
     expect((await run('rebalance')).stdout).toBe('Nothing to move.\n');
   });
@@ -203,6 +210,45 @@ describe('commands for a cluster', () => {
     expect([stderr, stdout]).toEqual(['warning: keys begin without state\n', expect.stringContaining('Deployed group fraud')]);
   });
 
+  it('show the diagnostics of all programs of a group over their texts, and end with 1', async () => {
+    const diagnostic = { severity: 'error', code: 'E091', message: 'there is no operator `.wher`', hint: 'did you mean `.where`?' };
+    const inFile = { ...diagnostic, line: 2, column: 14, end_line: 2, end_column: 18 };
+    const inGroup = { ...diagnostic, line: 1, column: 14, end_line: 1, end_column: 18 };
+    const pipelines = [
+      { name: 'a', diagnostics: [inFile] },
+      { name: 'b', diagnostics: [inGroup, { ...inGroup, severity: 'warning', code: 'W030' }] },
+      { name: 'c', diagnostics: [] },
+    ];
+    const message = "the program of pipeline 'a' cannot be deployed: there is no operator `.wher`";
+    const refused = refusal(400, 'validation_error', message, { details: { pipelines } });
+    server.on(`POST ${cluster}/pipeline-groups`, refused).on(`PUT ${cluster}/pipeline-groups/g`, refused);
+    folder.write('wrong.vpl', 'event X: n: int\nstream A = X.wher(n > 1)\n');
+    const source = 'stream B = X.wher(n > 1)';
+    const file = folder.write(
+      'wrong.json',
+      JSON.stringify({
+        name: 'fraud',
+        pipelines: [
+          { name: 'a', file: 'wrong.vpl' },
+          { name: 'b', source },
+          { name: 'c', source: '' },
+        ],
+      }),
+    );
+    for (const option of [[], ['--update']]) {
+      const { exitCode, stderr } = await run('groups', 'deploy', file, ...option);
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(
+        /wrong\.vpl:2:14: error E091: there is no operator `\.wher`\n 2 \| stream A = X\.wher\(n > 1\)\n {3}\| {14}\^{4}\n/,
+      );
+      expect(stderr).toMatch(/pipeline 'b':1:14: error E091: .*\n 1 \| stream B = X\.wher\(n > 1\)\n/);
+      expect(stderr).toMatch(/pipeline 'b':1:14: warning W030: /);
+      expect(stderr.endsWith(`error: ${message}\n`)).toBe(true);
+    }
+    const { exitCode, stdout, stderr } = await run('groups', 'deploy', file, '--json');
+    expect([exitCode, stderr, JSON.parse(stdout)]).toEqual([1, `error: ${message}\n`, { valid: false, pipelines }]);
+  });
+
   it('say how a group is changed that is there already', async () => {
     server.on(`POST ${cluster}/pipeline-groups`, refusal(409, 'name_taken', "there is a pipeline group 'fraud' already"));
     const { exitCode, stderr } = await run('groups', 'deploy', folder.write('taken.json', '{"name": "fraud", "pipelines": []}'));
@@ -211,6 +257,22 @@ describe('commands for a cluster', () => {
       "error: there is a pipeline group 'fraud' already\n" +
         "  hint: change that group with 'cep groups deploy FILE --update', or choose another name in FILE\n",
     ]);
+  });
+
+  it('say whom they may have asked where there is no such path, and which command lists what there is', async () => {
+    const refused = refusal(404, 'not_found', `no path ${cluster}/pipeline-groups`, { hint: 'see /docs for those there are' });
+    server.on(`GET ${cluster}/pipeline-groups`, refused);
+    expect((await run('groups')).stderr).toBe(
+      `error: no path ${cluster}/pipeline-groups\n` +
+        '  hint: check --coordinator and CEP_COORDINATOR_URL: servers, workers and earlier versions have no such path\n',
+    );
+    server.on('GET /api/v1/pipelines', refusal(404, 'not_found', 'no path /api/v1/pipelines', { hint: 'see /docs for those there are' }));
+    expect((await run('pipelines', '--server', server.url)).stderr).toBe(
+      'error: no path /api/v1/pipelines\n  hint: check --server and CEP_SERVER: coordinators and earlier versions have no such path\n',
+    );
+    const hint = 'GET /api/v1/cluster/workers lists those there are';
+    server.on(`POST ${cluster}/workers/w9/drain`, refusal(404, 'worker_not_found', "the cluster has no worker 'w9'", { hint }));
+    expect((await run('drain', 'w9')).stderr).toBe("error: the cluster has no worker 'w9'\n  hint: 'cep workers' lists those there are\n");
   });
 
   it('name the nearest group where there is none of that name', async () => {
