@@ -80,9 +80,12 @@ export class HeldInputs {
     put(1, order);
     if (this.firstCause > 1) put(this.firstCause, cause);
     if (this.lastCause > 1) put(this.lastCause, lastCause);
+    for (let place = this.#from; place < width; place++) put(place, Number.NaN);
     this.#calls.forEach(({ argument, filter }, position) => {
       const input = inputs[position];
-      if (argument !== null) put(argument, typeof input === 'number' ? input : Number.NaN);
+      if (argument !== null && typeof input === 'number') put(argument, input);
+      // Windows over rows hold of what is only counted that there is something. Another call may know what.
+      if (argument !== null && input === true && Number.isNaN(cells[at * width + argument])) put(argument, 1);
       if (filter !== null) put(filter, input === undefined ? 0 : 1);
     });
   }

@@ -146,6 +146,12 @@ test.each(wholeKinds)('%s give the same wherever rows come from, whoever takes o
   expect(effects).toBeGreaterThan(3 * runs);
 });
 
+test.each(['n: count(v)', 'n: count(v), m: sum(v)', 'm: sum(v), n: count(v)'])('%s that overlap go on from windows over rows', (items) => {
+  const events = [0, 5, null].map((v, index): TestEvent => ({ index, type: 'E', k: 'a', v, us: 100_000_000 + index }));
+  const program = `${EVENT}stream S = E.window(20ms, sliding: 10ms).aggregate(${items})\nstream A = S.emit()\n`;
+  for (const cut of [1, 2, 3]) expectAlike(program, events, cut);
+});
+
 test.each(kinds)('%s give the same fused and not, whoever takes over', { timeout: 300_000 }, (_, windows, isLateAllowed) => {
   let effects = 0;
   let kernels = 0;
