@@ -112,7 +112,10 @@ export class Injection {
     const division = only && inOnePortion(only, unread);
     if (division === undefined || !deliveries.isOpen(only?.placementId ?? '')) return undefined;
     const { portions, problems, eventCount } = division;
-    const otherwise = () => this.#takeDivided(group, { pipeline, unread, read }, { id, before: undefined });
+    const otherwise = () => {
+      const now = this.#options.group.state.groups.get(group.id) ?? group;
+      return this.#takeDivided(now, { pipeline, unread, read }, { id, before: undefined });
+    };
     return this.#appendNew(group, portions, id).then(
       (places) => {
         const [place] = places;

@@ -116,6 +116,8 @@ it('events that can go on as they came, all to one placement, are divided as wel
   leader.before = { 0: leader.update(replicated(3)) };
   expect(await leader.inject(40, { id: ofMember })).toMatchObject({ accepted: 40, rejected: 0 });
   expect(leader.logged()).toEqual(dividedAmong(3, 40));
+  // What the log has refused does not go there once more as it was.
+  expect(leader.types).toHaveLength(2);
 });
 
 it('what a member hands on again once its events would go all one way has one effect', async () => {
