@@ -51,7 +51,7 @@ interface Portion extends Target {
   bytes: number;
 }
 
-/** How long a pipeline is waited for that is being moved. */
+/** How long a pipeline is waited for that is being moved, whatever else is changed meanwhile. */
 const MOVING_MS_MAX = 5_000;
 const RESULT_MS_MAX = 13_000;
 /** Requests that wait for pipelines or for workers. */
@@ -140,11 +140,12 @@ export class Injection {
 
   /** Into the log, for the placements that the group has by then: divided before a change of it they are meant for others, or for one that is gone. */
   async #enter(group: Group, given: InjectedEvents, { id, before: known }: Sent): Promise<Entered> {
+    const untilMs = performance.now() + MOVING_MS_MAX;
     for (let tried = group; ; ) {
       try {
         // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
         const division = divided(tried, given);
-        const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id));
+        const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id, untilMs));
         const { portions, places, refusal, problems } = await this.#append(tried, division, { id, before, given });
         return { group: tried, portions, places, refusal, problems, eventCount: division.eventCount };
       } catch (error) {
@@ -165,8 +166,8 @@ export class Injection {
   }
 
   /** Resolves when workers have all that it goes to. What is about to be refused may have been taken before: then it gives that. */
-  async #admitted({ portions, problems }: Divided, id: RequestId): Promise<TakenBefore | undefined> {
-    const refusal = await this.#allOpened(portions).catch(unlessRefused);
+  async #admitted({ portions, problems }: Divided, id: RequestId, untilMs: number): Promise<TakenBefore | undefined> {
+    const refusal = await this.#allOpened(portions, untilMs).catch(unlessRefused);
     if (refusal === undefined && !problems.some(isRouting)) return undefined;
     const { state } = await this.#options.group.confirmed();
     const before = takenBefore(state, id);
@@ -174,12 +175,12 @@ export class Injection {
     return before;
   }
 
-  async #allOpened(portions: readonly Portion[]): Promise<undefined> {
-    await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
+  async #allOpened(portions: readonly Portion[], untilMs: number): Promise<undefined> {
+    await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one, untilMs)));
   }
 
-  /** Resolves when a worker has the placement. */
-  async #opened(placementId: string): Promise<void> {
+  /** Resolves when a worker has the placement. `untilMs`: it is waited for, monotonic. */
+  async #opened(placementId: string, untilMs: number): Promise<void> {
     const { group, controller, deliveries } = this.#options;
     const isGone = (): boolean => {
       const placement = group.state.placements.get(placementId);
@@ -187,7 +188,7 @@ export class Injection {
     };
     const isSettled = (): boolean =>
       isGone() || deliveries.isOpen(placementId) || group.state.placements.get(placementId)?.status === 'failed';
-    await controller.untilLook(isSettled, MOVING_MS_MAX);
+    await controller.untilLook(isSettled, Math.max(0, untilMs - performance.now()));
     if (deliveries.isOpen(placementId)) return;
     if (isGone()) throw new CepError('pipeline_not_found', `the cluster has no placement '${placementId}' any more`);
     const placement = group.state.placements.get(placementId);
@@ -214,10 +215,11 @@ export class Injection {
     // A member of the version before knows the request by its own digest alone, and would call it another one.
     let ofParts: Pick<RequestId, 'digest'> = before ?? (group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands));
     for (const [at, together] of commands.entries()) {
+      const untilMs = performance.now() + MOVING_MS_MAX;
       const append = (): Promise<readonly IngressPlace[]> => {
         const isWhole = at === 0 && ofParts.digest === id.digest;
         const request = isWhole ? id : { ...partOfRequest(id, at), digest: ofParts.digest };
-        return before ? this.#appendAgain(by, together, request) : this.#appendNew(by, together, request);
+        return before ? this.#appendAgain(by, together, { request, untilMs }) : this.#appendNew(by, together, request);
       };
       try {
         places.push(...(await append()));
@@ -264,10 +266,14 @@ export class Injection {
     return this.#commits.append({ groupId, groupVersion, batches: this.#batchesOf(together), request });
   }
 
-  async #appendAgain(by: Group, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
+  async #appendAgain(
+    by: Group,
+    together: readonly Portion[],
+    { request, untilMs }: { readonly request: RequestId; readonly untilMs: number },
+  ): Promise<readonly IngressPlace[]> {
     const known = placesBefore(this.#options.group.state, request);
     if (known) return known;
-    await this.#allOpened(together);
+    await this.#allOpened(together, untilMs);
     return await this.#appendNew(by, together, request);
   }
 

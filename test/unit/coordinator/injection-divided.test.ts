@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { refusalError } from '../../../coordinator/cluster/refusal-error.ts';
 import { Injection } from '../../../coordinator/ingress/injection.ts';
 import { apply } from '../../../coordinator/state/apply.ts';
@@ -24,6 +24,9 @@ class Leader {
   /** What comes before the command of this number, from 0. */
   before: Readonly<Record<number, Command>> = {};
   readonly types: string[] = [];
+  isOpen = true;
+  /** What passes while a pipeline is waited for. */
+  untilLook = async (_isReached: () => boolean, _withinMs: number): Promise<unknown> => undefined;
   readonly #injection: Injection;
 
   constructor() {
@@ -42,9 +45,9 @@ class Leader {
           return { value: leader.agree(command, request) };
         },
       } as never,
-      controller: { untilLook: async () => undefined } as never,
+      controller: { untilLook: (isReached: () => boolean, withinMs: number) => this.untilLook(isReached, withinMs) } as never,
       deliveries: {
-        isOpen: () => true,
+        isOpen: () => this.isOpen,
         result: async (_placement: string, sequence: number) => ({ sequence, errors: [], outputs: '[]', outputsOmitted: 0, workerId: 'w' }),
       } as never,
       clock: () => 1,
@@ -159,4 +162,20 @@ it('as long as a member of the build before is there, the log is written for it'
   leader.state = { ...leader.state, format: 3 };
   expect(await leader.inject(4)).toMatchObject({ accepted: 4 });
   expect(leader.types).toEqual(['AppendIngressOfMany']);
+});
+
+it('a pipeline that does not run is waited for no longer where its group is changed again and again', async () => {
+  const leader = new Leader();
+  leader.isOpen = false;
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  let [nowMs, changes] = [0, 0];
+  clock.mockImplementation(() => nowMs);
+  leader.untilLook = async (_, withinMs) => {
+    nowMs += withinMs;
+    if (changes++ < 20) leader.agree(leader.update(replicated(2, changes % 2 === 0 ? 'n' : 'm')));
+  };
+  await expect(leader.inject(1)).rejects.toMatchObject({ code: 'pipeline_moving' });
+  expect(nowMs).toBe(5_000);
+  expect(leader.logged()).toEqual({});
 });
