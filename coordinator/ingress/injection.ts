@@ -242,7 +242,10 @@ export class Injection {
     return { portions, places, refusal: undefined, problems };
   }
 
-  /** What follows what is in the log goes there too, as long as its group is divided as before by the change with which it is refused; else the refusal. */
+  /**
+   * What follows what is in the log goes there too, as long as its group is divided as before by the change with which it is refused; else the
+   * refusal, which is of the change also where the placement has left with it: sent again the events go elsewhere.
+   */
   async #againWhereAlike(
     refusal: CepError,
     { by, given, commands }: { readonly by: Group; readonly given: InjectedEvents; readonly commands: readonly (readonly Portion[])[] },
@@ -250,7 +253,7 @@ export class Injection {
   ): Promise<readonly IngressPlace[] | CepError> {
     const now = this.#options.group.state.groups.get(by.id);
     if (!isOfChange(refusal) || now === undefined || now.version === by.version) return refusal;
-    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands)) return refusal;
+    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands)) return changedMeanwhile(now);
     try {
       return await append(now);
     } catch (error) {
@@ -527,6 +530,11 @@ function isConflict(error: unknown): boolean {
 /** A change of the group may be why. */
 function isOfChange(error: unknown): boolean {
   return error instanceof CepError && (error.code === 'pipeline_not_found' || error.code === 'pipeline_moving');
+}
+
+function changedMeanwhile({ name }: Group): CepError {
+  const message = `group '${name}' was changed while events were on their way to it: nothing of these was taken`;
+  return new CepError('pipeline_moving', message, { hint: 'send them again', retryAfterSeconds: 1 });
 }
 
 /** What became of one placement is not what became of the others. */

@@ -137,15 +137,22 @@ it('the answer names the pipelines that events went to in the end', async () => 
   expect(await leader.inject(4)).toMatchObject({ accepted: 4, routedTo: ['q'] });
 });
 
-it('of a request that takes several commands nothing is taken behind a change of its group, and the answer says which events', async () => {
-  const leader = new Leader();
-  leader.before = { 1: leader.update(replicated(3)) };
-  const { accepted, rejected, errors } = await leader.inject(60, { long: 'x'.repeat(12_000) });
-  const taken = Object.values(leader.logged()).flat();
-  expect([taken.length > 0, accepted, accepted + rejected]).toEqual([true, taken.length, 60]);
-  expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['pipeline_moving']));
-  expect([...taken, ...errors.map(({ index }) => index)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
-});
+it.each([
+  ['there are more replicas', replicated(3)],
+  ['there are fewer replicas', replicated(1)],
+  ['there is another pipeline', [{ name: 'q', source: 'stream A = E', replicas: 1 }]],
+])(
+  'of a request that takes several commands nothing is taken behind a change of its group, and the answer says which events: %s',
+  async (_, pipelines) => {
+    const leader = new Leader();
+    leader.before = { 1: leader.update(pipelines) };
+    const { accepted, rejected, errors } = await leader.inject(60, { long: 'x'.repeat(12_000) });
+    const taken = Object.values(leader.logged()).flat();
+    expect([taken.length > 0, accepted, accepted + rejected]).toEqual([true, taken.length, 60]);
+    expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['pipeline_moving']));
+    expect([...taken, ...errors.map(({ index }) => index)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  },
+);
 
 it('of a request that takes several commands all is taken where its group is divided as before a change', async () => {
   const leader = new Leader();
