@@ -51,7 +51,7 @@ interface Portion extends Target {
   bytes: number;
 }
 
-/** How long a pipeline is waited for that is being moved, whatever else is changed meanwhile. */
+/** How long a pipeline is waited for that is being moved, and changes of its group are followed. */
 const MOVING_MS_MAX = 5_000;
 const RESULT_MS_MAX = 13_000;
 /** Requests that wait for pipelines or for workers. */
@@ -151,6 +151,7 @@ export class Injection {
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
         if (!isOfChange(error) || now === undefined || now.version === tried.version) throw error;
+        if (performance.now() >= untilMs) throw changedMeanwhile(now);
         tried = now;
       }
     }
@@ -230,7 +231,7 @@ export class Injection {
           places.push(...(await append()));
           continue;
         }
-        const taken = await this.#againWhereAlike(refusalOfPart(error), { by, given, commands }, (now) => {
+        const taken = await this.#againWhereAlike(refusalOfPart(error), { by, given, commands, untilMs }, (now) => {
           by = now;
           return append();
         });
@@ -248,16 +249,18 @@ export class Injection {
    */
   async #againWhereAlike(
     refusal: CepError,
-    { by, given, commands }: { readonly by: Group; readonly given: InjectedEvents; readonly commands: readonly (readonly Portion[])[] },
+    { by, given, commands, untilMs }: Alike,
     append: (now: Group) => Promise<readonly IngressPlace[]>,
   ): Promise<readonly IngressPlace[] | CepError> {
     const now = this.#options.group.state.groups.get(by.id);
     if (!isOfChange(refusal) || now === undefined || now.version === by.version) return refusal;
-    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands)) return changedMeanwhile(now);
+    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands) || performance.now() >= untilMs) {
+      return changedMeanwhile(now);
+    }
     try {
       return await append(now);
     } catch (error) {
-      return await this.#againWhereAlike(refusalOfPart(error), { by: now, given, commands }, append);
+      return await this.#againWhereAlike(refusalOfPart(error), { by: now, given, commands, untilMs }, append);
     }
   }
 
@@ -313,6 +316,13 @@ interface Entered extends Appended {
 
 interface Given extends Sent {
   readonly given: InjectedEvents;
+}
+
+/** How a request of several commands was divided, and until when changes of its group are followed, monotonic. */
+interface Alike extends Pick<Given, 'given'> {
+  readonly by: Group;
+  readonly commands: readonly (readonly Portion[])[];
+  readonly untilMs: number;
 }
 
 /** A request as it was sent. */

@@ -186,3 +186,20 @@ it('a pipeline that does not run is waited for no longer where its group is chan
   expect(nowMs).toBe(5_000);
   expect(leader.logged()).toEqual({});
 });
+
+it.each([
+  ['alone', 1],
+  ['behind others of their request', 60],
+])('events are not sent to the log again and again where each time their group is changed first: %s', async (_, count) => {
+  const leader = new Leader();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => leader.types.length * 1_000);
+  onTestFinished(() => clock.mockRestore());
+  const changed = (n: number): Command => leader.update([{ name: 'p', source: `stream A${n} = E`, replicas: 2, partitionKey: 'n' }]);
+  const first = count === 1 ? 0 : 1;
+  leader.before = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [first + n, changed(n)]));
+  const told = await leader.inject(count, { long: 'x'.repeat(12_000) }).then(
+    ({ errors }) => errors[0]?.code,
+    ({ code }) => code,
+  );
+  expect([told, leader.types.length]).toEqual(['pipeline_moving', first + 5]);
+});
