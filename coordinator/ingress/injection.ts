@@ -51,7 +51,7 @@ interface Portion extends Target {
   bytes: number;
 }
 
-/** How long a pipeline is waited for that is being moved. */
+/** How long a pipeline is waited for that is being moved, and changes of its group are followed. */
 const MOVING_MS_MAX = 5_000;
 const RESULT_MS_MAX = 13_000;
 /** Requests that wait for pipelines or for workers. */
@@ -112,7 +112,10 @@ export class Injection {
     const division = only && inOnePortion(only, unread);
     if (division === undefined || !deliveries.isOpen(only?.placementId ?? '')) return undefined;
     const { portions, problems, eventCount } = division;
-    const otherwise = () => this.#takeDivided(group, { pipeline, unread, read }, { id, before: undefined });
+    const otherwise = () => {
+      const now = this.#options.group.state.groups.get(group.id) ?? group;
+      return this.#takeDivided(now, { pipeline, unread, read }, { id, before: undefined });
+    };
     return this.#appendNew(group, portions, id).then(
       (places) => {
         const [place] = places;
@@ -137,16 +140,18 @@ export class Injection {
 
   /** Into the log, for the placements that the group has by then: divided before a change of it they are meant for others, or for one that is gone. */
   async #enter(group: Group, given: InjectedEvents, { id, before: known }: Sent): Promise<Entered> {
+    const untilMs = performance.now() + MOVING_MS_MAX;
     for (let tried = group; ; ) {
       try {
         // From here on nothing holds the events themselves: while it waits, they would be moved through the heap.
         const division = divided(tried, given);
-        const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id));
+        const before = known ?? (this.#isAdmitted(division) ? undefined : await this.#admitted(division, id, untilMs));
         const { portions, places, refusal, problems } = await this.#append(tried, division, { id, before, given });
         return { group: tried, portions, places, refusal, problems, eventCount: division.eventCount };
       } catch (error) {
         const now = this.#options.group.state.groups.get(group.id);
         if (!isOfChange(error) || now === undefined || now.version === tried.version) throw error;
+        if (performance.now() >= untilMs) throw changedMeanwhile(now);
         tried = now;
       }
     }
@@ -162,8 +167,8 @@ export class Injection {
   }
 
   /** Resolves when workers have all that it goes to. What is about to be refused may have been taken before: then it gives that. */
-  async #admitted({ portions, problems }: Divided, id: RequestId): Promise<TakenBefore | undefined> {
-    const refusal = await this.#allOpened(portions).catch(unlessRefused);
+  async #admitted({ portions, problems }: Divided, id: RequestId, untilMs: number): Promise<TakenBefore | undefined> {
+    const refusal = await this.#allOpened(portions, untilMs).catch(unlessRefused);
     if (refusal === undefined && !problems.some(isRouting)) return undefined;
     const { state } = await this.#options.group.confirmed();
     const before = takenBefore(state, id);
@@ -171,12 +176,12 @@ export class Injection {
     return before;
   }
 
-  async #allOpened(portions: readonly Portion[]): Promise<undefined> {
-    await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one)));
+  async #allOpened(portions: readonly Portion[], untilMs: number): Promise<undefined> {
+    await Promise.all([...new Set(portions.map(({ placementId }) => placementId))].map((one) => this.#opened(one, untilMs)));
   }
 
-  /** Resolves when a worker has the placement. */
-  async #opened(placementId: string): Promise<void> {
+  /** Resolves when a worker has the placement. `untilMs`: it is waited for, monotonic. */
+  async #opened(placementId: string, untilMs: number): Promise<void> {
     const { group, controller, deliveries } = this.#options;
     const isGone = (): boolean => {
       const placement = group.state.placements.get(placementId);
@@ -184,7 +189,7 @@ export class Injection {
     };
     const isSettled = (): boolean =>
       isGone() || deliveries.isOpen(placementId) || group.state.placements.get(placementId)?.status === 'failed';
-    await controller.untilLook(isSettled, MOVING_MS_MAX);
+    await controller.untilLook(isSettled, Math.max(0, untilMs - performance.now()));
     if (deliveries.isOpen(placementId)) return;
     if (isGone()) throw new CepError('pipeline_not_found', `the cluster has no placement '${placementId}' any more`);
     const placement = group.state.placements.get(placementId);
@@ -211,10 +216,11 @@ export class Injection {
     // A member of the version before knows the request by its own digest alone, and would call it another one.
     let ofParts: Pick<RequestId, 'digest'> = before ?? (group.state.format < DIVISION_FORMAT ? id : dividedId(id, commands));
     for (const [at, together] of commands.entries()) {
+      const untilMs = performance.now() + MOVING_MS_MAX;
       const append = (): Promise<readonly IngressPlace[]> => {
         const isWhole = at === 0 && ofParts.digest === id.digest;
         const request = isWhole ? id : { ...partOfRequest(id, at), digest: ofParts.digest };
-        return before ? this.#appendAgain(by, together, request) : this.#appendNew(by, together, request);
+        return before ? this.#appendAgain(by, together, { request, untilMs }) : this.#appendNew(by, together, request);
       };
       try {
         places.push(...(await append()));
@@ -225,7 +231,7 @@ export class Injection {
           places.push(...(await append()));
           continue;
         }
-        const taken = await this.#againWhereAlike(refusalOfPart(error), { by, given, commands }, (now) => {
+        const taken = await this.#againWhereAlike(refusalOfPart(error), { by, given, commands, untilMs }, (now) => {
           by = now;
           return append();
         });
@@ -237,19 +243,24 @@ export class Injection {
     return { portions, places, refusal: undefined, problems };
   }
 
-  /** What follows what is in the log goes there too, as long as its group is divided as before by the change with which it is refused; else the refusal. */
+  /**
+   * What follows what is in the log goes there too, as long as its group is divided as before by the change with which it is refused; else the
+   * refusal, which is of the change also where the placement has left with it: sent again the events go elsewhere.
+   */
   async #againWhereAlike(
     refusal: CepError,
-    { by, given, commands }: { readonly by: Group; readonly given: InjectedEvents; readonly commands: readonly (readonly Portion[])[] },
+    { by, given, commands, untilMs }: Alike,
     append: (now: Group) => Promise<readonly IngressPlace[]>,
   ): Promise<readonly IngressPlace[] | CepError> {
     const now = this.#options.group.state.groups.get(by.id);
     if (!isOfChange(refusal) || now === undefined || now.version === by.version) return refusal;
-    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands)) return refusal;
+    if (divisionOf(inCommands(divided(now, given).portions)) !== divisionOf(commands) || performance.now() >= untilMs) {
+      return changedMeanwhile(now);
+    }
     try {
       return await append(now);
     } catch (error) {
-      return await this.#againWhereAlike(refusalOfPart(error), { by: now, given, commands }, append);
+      return await this.#againWhereAlike(refusalOfPart(error), { by: now, given, commands, untilMs }, append);
     }
   }
 
@@ -261,10 +272,14 @@ export class Injection {
     return this.#commits.append({ groupId, groupVersion, batches: this.#batchesOf(together), request });
   }
 
-  async #appendAgain(by: Group, together: readonly Portion[], request: RequestId): Promise<readonly IngressPlace[]> {
+  async #appendAgain(
+    by: Group,
+    together: readonly Portion[],
+    { request, untilMs }: { readonly request: RequestId; readonly untilMs: number },
+  ): Promise<readonly IngressPlace[]> {
     const known = placesBefore(this.#options.group.state, request);
     if (known) return known;
-    await this.#allOpened(together);
+    await this.#allOpened(together, untilMs);
     return await this.#appendNew(by, together, request);
   }
 
@@ -301,6 +316,13 @@ interface Entered extends Appended {
 
 interface Given extends Sent {
   readonly given: InjectedEvents;
+}
+
+/** How a request of several commands was divided, and until when changes of its group are followed, monotonic. */
+interface Alike extends Pick<Given, 'given'> {
+  readonly by: Group;
+  readonly commands: readonly (readonly Portion[])[];
+  readonly untilMs: number;
 }
 
 /** A request as it was sent. */
@@ -518,6 +540,11 @@ function isConflict(error: unknown): boolean {
 /** A change of the group may be why. */
 function isOfChange(error: unknown): boolean {
   return error instanceof CepError && (error.code === 'pipeline_not_found' || error.code === 'pipeline_moving');
+}
+
+function changedMeanwhile({ name }: Group): CepError {
+  const message = `group '${name}' was changed while events were on their way to it: nothing of these was taken`;
+  return new CepError('pipeline_moving', message, { hint: 'send them again', retryAfterSeconds: 1 });
 }
 
 /** What became of one placement is not what became of the others. */

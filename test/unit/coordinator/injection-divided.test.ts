@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { refusalError } from '../../../coordinator/cluster/refusal-error.ts';
 import { Injection } from '../../../coordinator/ingress/injection.ts';
 import { apply } from '../../../coordinator/state/apply.ts';
@@ -24,6 +24,9 @@ class Leader {
   /** What comes before the command of this number, from 0. */
   before: Readonly<Record<number, Command>> = {};
   readonly types: string[] = [];
+  isOpen = true;
+  /** What passes while a pipeline is waited for. */
+  untilLook = async (_isReached: () => boolean, _withinMs: number): Promise<unknown> => undefined;
   readonly #injection: Injection;
 
   constructor() {
@@ -42,9 +45,9 @@ class Leader {
           return { value: leader.agree(command, request) };
         },
       } as never,
-      controller: { untilLook: async () => undefined } as never,
+      controller: { untilLook: (isReached: () => boolean, withinMs: number) => this.untilLook(isReached, withinMs) } as never,
       deliveries: {
-        isOpen: () => true,
+        isOpen: () => this.isOpen,
         result: async (_placement: string, sequence: number) => ({ sequence, errors: [], outputs: '[]', outputsOmitted: 0, workerId: 'w' }),
       } as never,
       clock: () => 1,
@@ -116,6 +119,8 @@ it('events that can go on as they came, all to one placement, are divided as wel
   leader.before = { 0: leader.update(replicated(3)) };
   expect(await leader.inject(40, { id: ofMember })).toMatchObject({ accepted: 40, rejected: 0 });
   expect(leader.logged()).toEqual(dividedAmong(3, 40));
+  // What the log has refused does not go there once more as it was.
+  expect(leader.types).toHaveLength(2);
 });
 
 it('what a member hands on again once its events would go all one way has one effect', async () => {
@@ -132,15 +137,22 @@ it('the answer names the pipelines that events went to in the end', async () => 
   expect(await leader.inject(4)).toMatchObject({ accepted: 4, routedTo: ['q'] });
 });
 
-it('of a request that takes several commands nothing is taken behind a change of its group, and the answer says which events', async () => {
-  const leader = new Leader();
-  leader.before = { 1: leader.update(replicated(3)) };
-  const { accepted, rejected, errors } = await leader.inject(60, { long: 'x'.repeat(12_000) });
-  const taken = Object.values(leader.logged()).flat();
-  expect([taken.length > 0, accepted, accepted + rejected]).toEqual([true, taken.length, 60]);
-  expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['pipeline_moving']));
-  expect([...taken, ...errors.map(({ index }) => index)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
-});
+it.each([
+  ['there are more replicas', replicated(3)],
+  ['there are fewer replicas', replicated(1)],
+  ['there is another pipeline', [{ name: 'q', source: 'stream A = E', replicas: 1 }]],
+])(
+  'of a request that takes several commands nothing is taken behind a change of its group, and the answer says which events: %s',
+  async (_, pipelines) => {
+    const leader = new Leader();
+    leader.before = { 1: leader.update(pipelines) };
+    const { accepted, rejected, errors } = await leader.inject(60, { long: 'x'.repeat(12_000) });
+    const taken = Object.values(leader.logged()).flat();
+    expect([taken.length > 0, accepted, accepted + rejected]).toEqual([true, taken.length, 60]);
+    expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['pipeline_moving']));
+    expect([...taken, ...errors.map(({ index }) => index)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  },
+);
 
 it('of a request that takes several commands all is taken where its group is divided as before a change', async () => {
   const leader = new Leader();
@@ -157,4 +169,37 @@ it('as long as a member of the build before is there, the log is written for it'
   leader.state = { ...leader.state, format: 3 };
   expect(await leader.inject(4)).toMatchObject({ accepted: 4 });
   expect(leader.types).toEqual(['AppendIngressOfMany']);
+});
+
+it('a pipeline that does not run is waited for no longer where its group is changed again and again', async () => {
+  const leader = new Leader();
+  leader.isOpen = false;
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  let [nowMs, changes] = [0, 0];
+  clock.mockImplementation(() => nowMs);
+  leader.untilLook = async (_, withinMs) => {
+    nowMs += withinMs;
+    if (changes++ < 20) leader.agree(leader.update(replicated(2, changes % 2 === 0 ? 'n' : 'm')));
+  };
+  await expect(leader.inject(1)).rejects.toMatchObject({ code: 'pipeline_moving' });
+  expect(nowMs).toBe(5_000);
+  expect(leader.logged()).toEqual({});
+});
+
+it.each([
+  ['alone', 1],
+  ['behind others of their request', 60],
+])('events are not sent to the log again and again where each time their group is changed first: %s', async (_, count) => {
+  const leader = new Leader();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => leader.types.length * 1_000);
+  onTestFinished(() => clock.mockRestore());
+  const changed = (n: number): Command => leader.update([{ name: 'p', source: `stream A${n} = E`, replicas: 2, partitionKey: 'n' }]);
+  const first = count === 1 ? 0 : 1;
+  leader.before = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [first + n, changed(n)]));
+  const told = await leader.inject(count, { long: 'x'.repeat(12_000) }).then(
+    ({ errors }) => errors[0]?.code,
+    ({ code }) => code,
+  );
+  expect([told, leader.types.length]).toEqual(['pipeline_moving', first + 5]);
 });
