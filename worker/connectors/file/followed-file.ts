@@ -49,7 +49,7 @@ interface FilePosition {
   readonly headLength: number;
   readonly format?: FileFormat;
   readonly state: LinesState;
-  /** Of the file that was begun behind this one, which was read to its end. */
+  /** Of the file that was begun behind this one, which was read to its end: the same number where it was cut. */
   readonly next?: number;
 }
 
@@ -129,7 +129,8 @@ export class FollowedFile implements Source {
       reading.connected();
       if (this.#position === null) await this.#begin(file, reading);
       const position = this.#position as FilePosition | null;
-      const isOn = position !== null && file.inode === position.inode && (await isSame(file.handle, position));
+      const isCut = position?.next === file.inode;
+      const isOn = position !== null && !isCut && file.inode === position.inode && (await isSame(file.handle, position));
       if (!isOn && position !== null && !(await this.#leave(position, file, reading))) return;
       const reader = new FileReader(file, isOn ? position : beginningOf(file.inode), this.#options);
       while (!this.#isClosed && (await this.#readToEnd(reader, reading))) {
@@ -160,9 +161,16 @@ export class FollowedFile implements Source {
   async #leave(position: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
     const isThrough = this.#isThrough || !this.#options.follows;
     this.#isThrough = false;
-    if (!isThrough && position.next !== file.inode) return this.#goOnInCopy(position, file, reading);
     if (!this.#options.follows || position.next === file.inode) return true;
-    return this.#sayNext(position, file, reading);
+    if (isThrough) return this.#sayNext(position, file, reading);
+    return (await this.#goOnInNext(position)) ? false : this.#goOnInCopy(position, file, reading);
+  }
+
+  /** The one that was begun behind it may have been renamed before anything of it was taken. */
+  async #goOnInNext({ next }: FilePosition): Promise<boolean> {
+    if (next === undefined || !(await this.#beside()).some(({ stats, isPacked }) => !isPacked && stats.ino === next)) return false;
+    this.#position = beginningOf(next);
+    return true;
   }
 
   /** Before anything is read of the next one the position stays: what is behind it is found by how the file of the position begins. */
