@@ -287,6 +287,22 @@ describe('a followed file', () => {
     expect(problems(second)).toEqual([expect.stringContaining('was written over'), undefined]);
   });
 
+  it('was removed while nobody read, and one beside it begins as it did and is longer, but has something else there: it is no copy', async () => {
+    const beginning = `{"event_type":"A","n":0,"text":"${'x'.repeat(300)}"}\n`;
+    write('a.jsonl', beginning + lines(1, 4));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 4);
+    await first.close();
+    const keepNumber = openSync(join(folder, 'a.jsonl'), 'r');
+    write('a.jsonl.1', beginning + lines(5, 10));
+    rmSync(join(folder, 'a.jsonl'));
+    write('a.jsonl', lines(50, 52));
+    closeSync(keepNumber);
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => numbers(second).at(-1) === 51);
+    expect(problems(second)).toEqual([expect.stringContaining('was removed'), undefined, undefined]);
+  });
+
   it('was read to its end before it was cut: nothing is told, also where nothing stood in it yet', async () => {
     write('a.jsonl', lines(0, 3));
     const first = read('a.jsonl');
