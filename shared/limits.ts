@@ -123,7 +123,7 @@ export const limits = {
   requestMsMax: 30_000,
   /** Time a connection is kept open between two requests. */
   keepAliveMsMax: 5_000,
-  /** Time in which a client may take nothing of an answer, or of a stream of outputs, that waits for it; then its connection is cut. */
+  /** Time in which a client may take nothing of what waits for it, as the system tells that (1.5 MB at a time where it holds much); then it is cut. */
   answerStallMsMax: 120_000,
   /** Entries of one page of a list (`?limit=`). */
   pageEntriesDefault: 50,

@@ -1,5 +1,5 @@
 import { CepError } from '../../shared/errors/error.ts';
-import { endProcess } from '../../shared/lifecycle/end-process.ts';
+import { endIfHeld, endProcess } from '../../shared/lifecycle/end-process.ts';
 import { ProcessSignals } from '../../shared/lifecycle/process-signals.ts';
 import { CredentialsFile } from '../../shared/security/credentials/credentials.ts';
 import { Redactor } from '../../shared/security/redaction.ts';
@@ -93,7 +93,10 @@ export async function runProgram(settings: RunSettings, context: CliContext): Pr
   }
   await screen.end();
   if (isClean && screen.problem !== undefined) throw screen.problem;
-  if (isClean) return 0;
+  if (isClean) {
+    endIfHeld(0);
+    return 0;
+  }
   if (undelivered > 0 && stateDir === undefined)
     screen.note(`${counted(undelivered, 'dead letter')} went with the process: with --checkpoint-dir they are kept in its dlq.jsonl.`);
   else screen.note('Something was given up: not all of what was taken in is delivered, or kept.');

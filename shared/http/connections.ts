@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limits } from '../limits.ts';
+import { cutWhenStalled } from './stall.ts';
 
 /** Time for clients to send the rest of a request, and to read what was answered, once the server ends. */
 export const farewellMs = 2_000;
@@ -179,6 +180,10 @@ export class Connections {
       const socket = response?.writableEnded === true ? response.socket : null;
       if (response === undefined || socket === null || socket.writableLength === 0 || socket.timeout === this.#stallMs) continue;
       socket.setTimeout(this.#stallMs);
+      response.on(
+        'timeout',
+        cutWhenStalled(socket, () => socket.destroy()),
+      );
       // Unless Node has given it the time between two requests by then.
       response.once('finish', () => {
         if (socket.timeout === this.#stallMs) socket.setTimeout(0);

@@ -238,6 +238,23 @@ describe('a followed file', () => {
     expect([...numbers(first), ...numbers(second)]).toEqual(upTo(5));
   });
 
+  it('was read to its end before it was removed: the one behind it is read, though it was renamed before anything of it was taken', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    write('a.jsonl', '');
+    await first.until(() => first.batches.length === 2);
+    await first.close();
+    append('a.jsonl', lines(3, 5));
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    write('a.jsonl', lines(5, 7));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => second.batches.length === 3);
+    expect([...first.messages, ...second.messages].map(({ problem }) => problem)).toEqual(Array(7).fill(undefined));
+    expect([...numbers(first), ...numbers(second)]).toEqual(upTo(7));
+  });
+
   it.each([
     ['has more', 40],
     ['has no more', 30],
@@ -270,6 +287,22 @@ describe('a followed file', () => {
     expect(problems(second)).toEqual([expect.stringContaining('was written over'), undefined]);
   });
 
+  it('was removed while nobody read, and one beside it begins as it did and is longer, but has something else there: it is no copy', async () => {
+    const beginning = `{"event_type":"A","n":0,"text":"${'x'.repeat(300)}"}\n`;
+    write('a.jsonl', beginning + lines(1, 4));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 4);
+    await first.close();
+    const keepNumber = openSync(join(folder, 'a.jsonl'), 'r');
+    write('a.jsonl.1', beginning + lines(5, 10));
+    rmSync(join(folder, 'a.jsonl'));
+    write('a.jsonl', lines(50, 52));
+    closeSync(keepNumber);
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => numbers(second).at(-1) === 51);
+    expect(problems(second)).toEqual([expect.stringContaining('was removed'), undefined, undefined]);
+  });
+
   it('was read to its end before it was cut: nothing is told, also where nothing stood in it yet', async () => {
     write('a.jsonl', lines(0, 3));
     const first = read('a.jsonl');
@@ -282,6 +315,19 @@ describe('a followed file', () => {
     await second.until(() => second.messages.length === 1);
     expect([...problems(first), ...problems(second)]).toEqual(Array(4).fill(undefined));
     expect(numbers(second)).toEqual([3]);
+  });
+
+  it('was read to its end before it was cut: it is read anew, also where as much as before stands in it by the next start, which begins alike', async () => {
+    write('a.jsonl', lines(0, 3));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 3);
+    truncateSync(join(folder, 'a.jsonl'));
+    await first.until(() => first.batches.length === 2);
+    await first.close();
+    append('a.jsonl', lines(0, 5));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => numbers(second).at(-1) === 4);
+    expect(numbers(second)).toEqual(upTo(5));
   });
 
   it('is cut in the middle of what is read: what it had behind is told', async () => {

@@ -1,9 +1,12 @@
 import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Connections } from '../../../shared/http/connections.ts';
 import { createWebServer } from '../../../shared/http/web-server.ts';
+import type { TlsPair } from '../../../shared/security/tls-files.ts';
 import type { Telemetry } from '../../../shared/telemetry/internal-events.ts';
 import type { Follower, Output, OutputCursor } from '../../../worker/runtime/service.ts';
 import { EventStream } from '../../../worker/server/streaming/event-stream.ts';
@@ -14,13 +17,19 @@ const STALL_MS = 500;
 /** More than the system holds for a client. */
 const LARGE = Buffer.alloc(64 * 1_048_576, 'x');
 
+/** More than the system holds back before it takes something again. */
+const SOME_BYTES = 8 * 1_048_576;
+
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-async function serve(listener: RequestListener) {
-  const options = { tls: undefined, isWebSocketPath: () => false, webSockets: new EventEmitter() };
+const certificates = new URL('../../integration/server/certificates/', import.meta.url);
+const [cert, key] = ['cert', 'key'].map((part) => readFileSync(new URL(`first-${part}.pem`, certificates), 'utf8')) as [string, string];
+
+async function serve(listener: RequestListener, tls?: TlsPair) {
+  const options = { tls, isWebSocketPath: () => false, webSockets: new EventEmitter() };
   const server = createWebServer(listener, { ...options, connections: new Connections(STALL_MS) });
   ends.push(() => {
     server.closeAllConnections();
@@ -30,8 +39,9 @@ async function serve(listener: RequestListener) {
   const { port } = server.address() as AddressInfo;
   /** Its connection as the server has it, and as it has it itself. */
   const ask = async (): Promise<{ readonly client: Socket; readonly atServer: Socket }> => {
-    const accepted = once(server, 'connection');
-    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const accepted = once(server, tls === undefined ? 'connection' : 'secureConnection');
+    const place = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const client = tls === undefined ? connect(place) : connectSecurely({ ...place, rejectUnauthorized: false });
     client.on('error', () => undefined);
     client.pause();
     client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -87,4 +97,27 @@ it('a client that reads has the whole answer, and its connection takes another r
   client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await read();
   expect([atServer.destroyed, client.destroyed]).toEqual([false, false]);
+});
+
+it('over TLS a client is cut that takes nothing of an answer, and not while it takes something', async () => {
+  const { client, atServer } = await (await serve(largeAnswer, { cert, key })).ask();
+  const someMore = (): Promise<void> =>
+    new Promise((resolve) => {
+      let bytes = 0;
+      const take = (part: Buffer): void => {
+        bytes += part.length;
+        if (bytes < SOME_BYTES) return;
+        client.off('data', take).pause();
+        resolve();
+      };
+      client.on('data', take).resume();
+    });
+  for (let times = 0; times < 3; times++) {
+    await vi.waitFor(() => expect(atServer.timeout).toBe(STALL_MS), { timeout: 30_000, interval: 1 });
+    await someMore();
+    atServer.emit('timeout');
+    expect(atServer.destroyed).toBe(false);
+  }
+  await once(atServer, 'close');
+  expect(atServer.writableFinished).toBe(false);
 });

@@ -29,6 +29,8 @@ const CHUNK_BYTES = 262_144;
 const MESSAGE_BYTES = 128;
 /** Of the start of a file, what tells it from another that has its number after it. */
 const HEAD_BYTES = 256;
+/** Before the position, what tells a copy of a file from another that begins alike. */
+const TAIL_BYTES = 256;
 const NEWLINE = 10;
 
 export interface FollowedFileOptions extends Omit<FileLinesOptions, 'format'> {
@@ -47,9 +49,12 @@ interface FilePosition {
   readonly offset: number;
   readonly head: number;
   readonly headLength: number;
+  /** Sum of the last so many bytes before `offset`. */
+  readonly tail?: number;
+  readonly tailLength?: number;
   readonly format?: FileFormat;
   readonly state: LinesState;
-  /** Of the file that was begun behind this one, which was read to its end. */
+  /** Of the file that was begun behind this one, which was read to its end: the same number where it was cut. */
   readonly next?: number;
 }
 
@@ -129,7 +134,8 @@ export class FollowedFile implements Source {
       reading.connected();
       if (this.#position === null) await this.#begin(file, reading);
       const position = this.#position as FilePosition | null;
-      const isOn = position !== null && file.inode === position.inode && (await isSame(file.handle, position));
+      const isCut = position?.next === file.inode;
+      const isOn = position !== null && !isCut && file.inode === position.inode && (await isSame(file.handle, position));
       if (!isOn && position !== null && !(await this.#leave(position, file, reading))) return;
       const reader = new FileReader(file, isOn ? position : beginningOf(file.inode), this.#options);
       while (!this.#isClosed && (await this.#readToEnd(reader, reading))) {
@@ -160,9 +166,16 @@ export class FollowedFile implements Source {
   async #leave(position: FilePosition, file: OpenFile, reading: SourceReading): Promise<boolean> {
     const isThrough = this.#isThrough || !this.#options.follows;
     this.#isThrough = false;
-    if (!isThrough && position.next !== file.inode) return this.#goOnInCopy(position, file, reading);
     if (!this.#options.follows || position.next === file.inode) return true;
-    return this.#sayNext(position, file, reading);
+    if (isThrough) return this.#sayNext(position, file, reading);
+    return (await this.#goOnInNext(position)) ? false : this.#goOnInCopy(position, file, reading);
+  }
+
+  /** The one that was begun behind it may have been renamed before anything of it was taken. */
+  async #goOnInNext({ next }: FilePosition): Promise<boolean> {
+    if (next === undefined || !(await this.#beside()).some(({ stats, isPacked }) => !isPacked && stats.ino === next)) return false;
+    this.#position = beginningOf(next);
+    return true;
   }
 
   /** Before anything is read of the next one the position stays: what is behind it is found by how the file of the position begins. */
@@ -181,12 +194,12 @@ export class FollowedFile implements Source {
     return false;
   }
 
-  /** The number of the only file beside it that begins as it did, and is as long. What has less than a whole head may be like any other. */
+  /** The number of the only file beside it that begins as it did, and has there what was read last. What has less than a whole head may be like any other. */
   async #copyOf(position: FilePosition, { inode }: OpenFile): Promise<number | undefined> {
     if (position.headLength < HEAD_BYTES) return undefined;
     const alike: number[] = [];
     for (const { path, stats, isPacked } of await this.#beside()) {
-      if (!isPacked && stats.ino !== inode && (await beginsAs(path, position, position.offset))) alike.push(stats.ino);
+      if (!isPacked && stats.ino !== inode && (await isCopy(path, position))) alike.push(stats.ino);
     }
     return alike.length === 1 ? alike[0] : undefined;
   }
@@ -375,6 +388,7 @@ class FileReader {
   #head: number;
   #headLength: number;
   #headBytes: Buffer = Buffer.alloc(0);
+  #tail: Pick<FilePosition, 'tail' | 'tailLength'>;
   #rest: Buffer = Buffer.alloc(0);
   #messages: SourceMessage[] = [];
   /** In the middle of a line that is too long. */
@@ -382,13 +396,15 @@ class FileReader {
   /** The end of the file was not seen yet. */
   #isBehind = false;
 
-  constructor(file: OpenFile | undefined, { inode, offset, head, headLength, format, state }: FilePosition, options: FollowedFileOptions) {
+  constructor(file: OpenFile | undefined, position: FilePosition, options: FollowedFileOptions) {
+    const { inode, offset, head, headLength, tail, tailLength, format, state } = position;
     this.#file = file;
     this.#options = options;
     this.#inode = inode;
     this.#offset = offset;
     this.#head = head;
     this.#headLength = headLength;
+    this.#tail = tail === undefined || tailLength === undefined ? {} : { tail, tailLength };
     this.#state = state;
     this.#format = format ?? formatOf(options.path);
   }
@@ -396,7 +412,7 @@ class FileReader {
   get position(): FilePosition {
     const format = this.#format === undefined ? {} : { format: this.#format };
     const [inode, offset, head, headLength] = [this.#inode, this.#offset, this.#head, this.#headLength];
-    return { inode, offset, head, headLength, ...format, state: this.#lines?.state ?? this.#state };
+    return { inode, offset, head, headLength, ...this.#tail, ...format, state: this.#lines?.state ?? this.#state };
   }
 
   /** Reads on; false when there is no more for now. `isEnd`: what stands behind the last line end is a line too. */
@@ -431,6 +447,8 @@ class FileReader {
   #takeWhole(lines: FileLines, length: number, isEnd: boolean): void {
     const whole = this.#rest.subarray(0, length);
     this.#drop(length);
+    const last = whole.subarray(-TAIL_BYTES);
+    this.#tail = { tail: crc32(last), tailLength: last.length };
     const hasEnd = whole.at(-1) === NEWLINE;
     const ended = isEnd && !hasEnd ? Buffer.concat([whole, Buffer.of(NEWLINE)]) : whole;
     for (const message of lines.messages(ended)) this.#messages.push(message);
@@ -457,6 +475,7 @@ class FileReader {
   #drop(length: number): void {
     this.#rest = Buffer.from(this.#rest.subarray(length));
     this.#offset += length;
+    this.#tail = {};
   }
 
   /** What has been made of the bytes up to the position. */
@@ -485,12 +504,28 @@ async function openFile(path: string): Promise<OpenFile> {
   });
 }
 
-/** Whether there is a file that begins as the one of the position does, of so many bytes at least. */
-async function beginsAs(path: string, position: FilePosition, offset = 0): Promise<boolean> {
+/** Whether there is a file that begins as the one of the position does. */
+function beginsAs(path: string, position: FilePosition): Promise<boolean> {
+  return holds(path, (handle) => isSame(handle, { ...position, offset: 0 }));
+}
+
+/** Whether there is one that has before the position what was read last, too; positions of builds before do not say what that was. */
+function isCopy(path: string, position: FilePosition): Promise<boolean> {
+  const { offset, tail, tailLength = 0 } = position;
+  return holds(path, async (handle) => {
+    if (!(await isSame(handle, position))) return false;
+    if (tail === undefined || tailLength > TAIL_BYTES) return true;
+    const bytes = Buffer.alloc(tailLength);
+    await handle.read(bytes, 0, tailLength, offset - tailLength);
+    return crc32(bytes) === tail;
+  });
+}
+
+async function holds(path: string, isSo: (handle: FileHandle) => Promise<boolean>): Promise<boolean> {
   const file = await openFile(path).catch(() => undefined);
   if (file === undefined) return false;
   try {
-    return await isSame(file.handle, { ...position, offset });
+    return await isSo(file.handle);
   } finally {
     await file.handle.close();
   }
