@@ -24,6 +24,11 @@ export function isNumber(constant: string): boolean {
   return NUMBER.test(constant);
 }
 
+/** Whether it is a name inside a function, and no other text. */
+export function isLocal(text: string): boolean {
+  return LOCAL.test(text);
+}
+
 /** Brings a function to its form. `shared`: names that mean the same in all functions. */
 export function functionForm({ parameters, arguments: given, body }: PrintedFunction, shared: readonly string[]): FunctionForm {
   const renamed = new Map(parameters.map((parameter, at) => [parameter, given[at] as string]));
