@@ -15,7 +15,7 @@ export interface FunctionForm {
 }
 
 const TOKEN = /[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|./gsu;
-/** Constants of the module, functions, classes. */
+/** Whatever stands on the top level of the module: constants, functions, classes, and what is made when it is loaded. */
 const CONSTANT = /^[kfcg]\d+$/;
 const NUMBER = /^(?:\d|\.\d)/;
 const LOCAL = /^[a-z]\d+$/;

@@ -93,7 +93,7 @@ export function printRules(rules: readonly PrintedRule[], lookedUp: LookedUp, mo
   const given = new Map([...inlets].flatMap((inlet) => inlet.arguments).map((one) => [one, one]));
   for (const one of given.keys()) if (!isLocal(one)) given.set(one, module.names.mint('p'));
   const forms = [...formsOf(rules, given, module, names).values()];
-  const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
+  const [index, starts, found] = [module.names.mint('g'), module.names.mint('g'), module.names.mint('g')];
   const { bounds } = lookedUp;
   const streams = rules.map(({ stream }) => stream);
   const made = module.late((runtime) => new RulesOf(bounds, runtime, streams));
@@ -124,7 +124,7 @@ function printAsked(rules: readonly PrintedRule[], { origin, row, index, module,
       return made[place];
     };
   });
-  const [asks, asked] = [module.names.mint('a'), module.names.mint('a')];
+  const [asks, asked] = [module.names.mint('g'), module.names.mint('g')];
   module.declare(`const ${asks}=${index}.asks;const ${asked}=${index}.asked;`);
   return `if(${asks}[${rule}]===1){${asked}[${rule}]++;${receiver}(${rule})(${row});continue;}`;
 }
@@ -189,7 +189,7 @@ function printCall(forms: readonly RulesOfForm[], { module, names: { rule }, giv
       ownPlaces[place] = at;
     });
   }
-  const [functions, places] = [module.names.mint('a'), module.names.mint('a')];
+  const [functions, places] = [module.names.mint('g'), module.names.mint('g')];
   module.declare(`const ${functions}=[${byPlace.join(',')}];const ${places}=[${ownPlaces.join(',')}];`);
   return `${functions}[${rule}](${[rule, `${places}[${rule}]`, ...given.keys()].join(',')});`;
 }
@@ -212,7 +212,7 @@ type PrintedConstant = (place: string) => string;
 function printNames(names: readonly string[], module: Module): PrintedConstant {
   const [first] = names as [string];
   if (names.every((name) => name === first)) return () => first;
-  const column = module.names.mint('a');
+  const column = module.names.mint('g');
   const list = `[${names.join(',')}]`;
   module.declare(`const ${column}=${names.every(isNumber) ? `numbersOf(${list})` : list};`);
   return (place) => `${column}[${place}]`;
