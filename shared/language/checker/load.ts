@@ -180,8 +180,8 @@ function declareAll(module: LoadedModule, loader: Loader, done: Set<LoadedModule
     if (!(item instanceof LoadedModule)) loader.state.table.add(item);
     else if (!done.has(item)) declareAll(item, loader, done);
   }
-  // In one file each name is taken once.
-  if (module.isMain && loader.modules.size > 1) refuseEqualWireNames(module, loader.state);
+  // In one file each name is taken once. Files, not their names: two may have one.
+  if (module.isMain && loader.statements.size > 1) refuseEqualWireNames(module, loader.state);
 }
 
 /** Events and streams of different namespaces keep their own names in inputs and outputs, so two cannot be told apart there. */

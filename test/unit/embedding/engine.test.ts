@@ -314,6 +314,14 @@ describe('a compiled program', () => {
     expect(engine.take().map(({ fields }) => fields)).toEqual([{ v: 4 }]);
   });
 
+  it('tells apart a program and a file that has its name', () => {
+    const wrong = () =>
+      compile('import "program.vpl" as other\nevent A: v: int\nstream S = A.emit(v: v)', {
+        resolveImport: () => 'event A: v: int\nstream S = A.emit(v: v)',
+      });
+    expect(wrong).toThrow(/the event or type `A` is declared twice.*the stream `S` is declared twice/s);
+  });
+
   it('tells every error of a text with its place', () => {
     const wrong = () => compile('stream S = A.wher(v > 1)\nstream T = B.where(nothing(1)).emit()');
     expect(wrong).toThrow(ProgramError);

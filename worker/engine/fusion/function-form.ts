@@ -15,13 +15,18 @@ export interface FunctionForm {
 }
 
 const TOKEN = /[A-Za-z_$][\w$]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|./gsu;
-/** Constants of the module, functions, classes. */
+/** Whatever stands on the top level of the module: constants, functions, classes, and what is made when it is loaded. */
 const CONSTANT = /^[kfcg]\d+$/;
 const NUMBER = /^(?:\d|\.\d)/;
 const LOCAL = /^[a-z]\d+$/;
 
 export function isNumber(constant: string): boolean {
   return NUMBER.test(constant);
+}
+
+/** Whether it is a name inside a function, and no other text. */
+export function isLocal(text: string): boolean {
+  return LOCAL.test(text);
 }
 
 /** Brings a function to its form. `shared`: names that mean the same in all functions. */

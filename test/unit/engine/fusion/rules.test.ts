@@ -89,6 +89,51 @@ describe('many streams with a condition on one input', () => {
     expect(seen.filter((one) => String(one).startsWith('S'))).not.toHaveLength(0);
   });
 
+  test('are looked up over the results of a stream whose fields nothing is known of', () => {
+    const ends = ['.emit(s: symbol, p: price)', '.limit(3).emit(p: price)'];
+    const rules = Array.from({ length: 12 }, (_, at) =>
+      stream(at, at % 3 === 0 ? `contains(symbol, "${at % 7}")` : `symbol == "S${at % 6}"`, ends[at % 2] as string, 'Known'),
+    );
+    const input = Array.from({ length: 24 }, (_, at): InputEvent => {
+      const fields = new Map<string, string | number>([
+        ['symbol', `S${at % 7}`],
+        ['price', at],
+        ['size', at % 4],
+      ]);
+      return { type: 'Tick', fields, fallbackTime: at };
+    });
+    for (const count of [9, 12]) {
+      const text = `stream Known = Tick.where(size > 0).emit(symbol: symbol, price: price)\n${rules.slice(0, count).join('\n')}`;
+      const seen = run(planOf(text), input, shipped);
+      expect(seen).toEqual(run(planOf(text), input, reference));
+      expect(seen.filter((one) => String(one).startsWith('S'))).not.toHaveLength(0);
+    }
+    const looped =
+      'stream Known = Tick.emit(symbol, price)\nfor i in 0..12:\n    stream S{i} = Known.where(symbol == "S{i}").emit(p: price)\n';
+    expect(run(planOf(looped), input, shipped)).toEqual(run(planOf(looped), input, reference));
+  });
+
+  test('are looked up behind others that are looked up', () => {
+    const behind = (from: string, name: string): string =>
+      `for i in 0..10:\n    stream ${name}{i} = ${from}\n        .where(price == {i} and contains(symbol, "S"))\n        .emit(p: price, n: size)\n`;
+    const first = 'stream Some = Tick.where(size > 1)\nstream Others = Tick.where(size == 1).select(symbol, price, size)\n';
+    const text = `${first}${behind('Some', 'R')}${behind('Others', 'O')}${behind('Tick', 'T')}${behind('R1', 'B').replace('price ==', 'p ==').replace('contains(symbol, "S")', 'n > 1').replace('price, n: size', 'p')}`;
+    const input = Array.from({ length: 40 }, (_, at): InputEvent => {
+      const fields = new Map<string, string | number>([
+        ['symbol', `S${at % 7}`],
+        ['price', at % 9],
+        ['size', at % 4],
+      ]);
+      return { type: 'Tick', fields, fallbackTime: at };
+    });
+    for (const declared of [DECLARED, `${DECLARED}    tags: [int]?\n`, '']) {
+      const plan = planOf(`${declared}\n${text}`);
+      const seen = run(plan, input, shipped);
+      expect(seen).toEqual(run(plan, input, reference));
+      for (const name of ['R', 'O', 'T', 'B']) expect(seen.some((one) => String(one).startsWith(name))).toBe(true);
+    }
+  });
+
   test('share one function when they differ in constants alone', () => {
     const rules = Array.from({ length: 40 }, (_, at) => stream(at, `symbol == "S${at}" and price > ${at}`, '.emit(s: symbol)'));
     const { text } = printProgram(planOf(`${DECLARED}\n${rules.join('\n')}`)).module;

@@ -1,7 +1,7 @@
 import type { FilterPlan } from '../../../../shared/language/plan/plan.ts';
 import type { Row } from '../../operators/row.ts';
 import type { Columns } from '../columns.ts';
-import { type FunctionForm, functionForm, isNumber } from '../function-form.ts';
+import { type FunctionForm, functionForm, isLocal, isNumber } from '../function-form.ts';
 import type { FusedRuntime } from '../fused-runtime.ts';
 import type { ConstantOfStream, ModuleText } from '../module-text.ts';
 import { printNumber } from '../print-typed.ts';
@@ -90,9 +90,10 @@ export function lookupOf(bounds: readonly RuleBounds[], columns: Columns): strin
 /** Prints the call that looks rules up and runs those that a row may fit. Functions that differ in constants become one. */
 export function printRules(rules: readonly PrintedRule[], lookedUp: LookedUp, module: Module, names: RuleNames): string {
   const inlets = new Set(rules.map(({ inlet }) => inlet));
-  const given = [...new Set([...inlets].flatMap((inlet) => inlet.arguments))];
-  const forms = [...formsOf(rules, module, names).values()];
-  const [index, starts, found] = [module.names.mint('g'), module.names.mint('a'), module.names.mint('a')];
+  const given = new Map([...inlets].flatMap((inlet) => inlet.arguments).map((one) => [one, one]));
+  for (const one of given.keys()) if (!isLocal(one)) given.set(one, module.names.mint('p'));
+  const forms = [...formsOf(rules, given, module, names).values()];
+  const [index, starts, found] = [module.names.mint('g'), module.names.mint('g'), module.names.mint('g')];
   const { bounds } = lookedUp;
   const streams = rules.map(({ stream }) => stream);
   const made = module.late((runtime) => new RulesOf(bounds, runtime, streams));
@@ -123,18 +124,27 @@ function printAsked(rules: readonly PrintedRule[], { origin, row, index, module,
       return made[place];
     };
   });
-  const [asks, asked] = [module.names.mint('a'), module.names.mint('a')];
+  const [asks, asked] = [module.names.mint('g'), module.names.mint('g')];
   module.declare(`const ${asks}=${index}.asks;const ${asked}=${index}.asked;`);
   return `if(${asks}[${rule}]===1){${asked}[${rule}]++;${receiver}(${rule})(${row});continue;}`;
 }
 
+/** What the functions of rules are given, and what each of that is called in them: a name keeps its own. */
+type Given = ReadonlyMap<string, string>;
+
 /** A function of a rule in its form: the rules that have that form, and its constants. */
 type FormOfFunction = readonly [rules: RulesOfForm, constants: readonly RuleConstant[]];
 
-function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }: RuleNames): ReadonlyMap<string, RulesOfForm> {
+function formsOf(
+  rules: readonly PrintedRule[],
+  given: Given,
+  module: Module,
+  { rule, counts }: RuleNames,
+): ReadonlyMap<string, RulesOfForm> {
   const forms = new Map<string, RulesOfForm>();
   const ofFunction = (inlet: FusedInlet): FormOfFunction => {
-    const form = functionForm({ ...module.functionOf(inlet.name), arguments: inlet.arguments }, [rule, counts]);
+    const named = inlet.arguments.map((one) => given.get(one) as string);
+    const form = functionForm({ ...module.functionOf(inlet.name), arguments: named }, [rule, counts]);
     const constants = form.constants.map((name) => module.constantOfStream(name) ?? name);
     const key = `${constants.map((one) => typeof one === 'string')} ${form.key}`;
     const same = forms.get(key) ?? { form, places: [], streams: [], constants: [] };
@@ -159,17 +169,17 @@ function formsOf(rules: readonly PrintedRule[], module: Module, { rule, counts }
 interface Calling {
   readonly module: Module;
   readonly names: RuleNames;
-  readonly given: readonly string[];
+  readonly given: Given;
 }
 
 /** The call of a rule's function. Where there are several, each finds its constants by the rule's place in its own form. */
 function printCall(forms: readonly RulesOfForm[], { module, names: { rule }, given }: Calling): string {
   if (forms.length === 1) {
-    const name = printForm(forms[0] as RulesOfForm, rule, [rule, ...given], module);
-    return `${name}(${[rule, ...given].join(',')});`;
+    const name = printForm(forms[0] as RulesOfForm, rule, [rule, ...given.values()], module);
+    return `${name}(${[rule, ...given.keys()].join(',')});`;
   }
   const own = module.names.mint('p');
-  const parameters = [rule, own, ...given];
+  const parameters = [rule, own, ...given.values()];
   const byPlace: string[] = [];
   const ownPlaces: number[] = [];
   for (const one of forms) {
@@ -179,9 +189,9 @@ function printCall(forms: readonly RulesOfForm[], { module, names: { rule }, giv
       ownPlaces[place] = at;
     });
   }
-  const [functions, places] = [module.names.mint('a'), module.names.mint('a')];
+  const [functions, places] = [module.names.mint('g'), module.names.mint('g')];
   module.declare(`const ${functions}=[${byPlace.join(',')}];const ${places}=[${ownPlaces.join(',')}];`);
-  return `${functions}[${rule}](${[rule, `${places}[${rule}]`, ...given].join(',')});`;
+  return `${functions}[${rule}](${[rule, `${places}[${rule}]`, ...given.keys()].join(',')});`;
 }
 
 /** A function for all rules of a form. What is the same in all of them stands in it; the rest it finds at `place`. */
@@ -202,7 +212,7 @@ type PrintedConstant = (place: string) => string;
 function printNames(names: readonly string[], module: Module): PrintedConstant {
   const [first] = names as [string];
   if (names.every((name) => name === first)) return () => first;
-  const column = module.names.mint('a');
+  const column = module.names.mint('g');
   const list = `[${names.join(',')}]`;
   module.declare(`const ${column}=${names.every(isNumber) ? `numbersOf(${list})` : list};`);
   return (place) => `${column}[${place}]`;
