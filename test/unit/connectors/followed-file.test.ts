@@ -330,6 +330,21 @@ describe('a followed file', () => {
     expect(numbers(second)).toEqual(upTo(5));
   });
 
+  it('was read to its end before it was cut: what came to it then is read also where it was renamed by the next start', async () => {
+    write('a.jsonl', lines(0, 5));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 5);
+    truncateSync(join(folder, 'a.jsonl'));
+    await first.until(() => first.batches.length === 2);
+    await first.close();
+    append('a.jsonl', lines(5, 7));
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    write('a.jsonl', lines(7, 9));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => numbers(second).at(-1) === 8);
+    expect([problems(second), numbers(second)]).toEqual([Array(4).fill(undefined), [5, 6, 7, 8]]);
+  });
+
   it('is cut in the middle of what is read: what it had behind is told', async () => {
     write('a.jsonl', lines(0, 50_000));
     let open = (): void => undefined;

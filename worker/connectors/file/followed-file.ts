@@ -267,7 +267,8 @@ export class FollowedFile implements Source {
     const at = files.findIndex(({ stats }) => stats.ino === position.inode);
     if (at < 0) return undefined;
     this.#isThrough = true;
-    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > position.offset)?.path;
+    const readBytes = position.next === position.inode ? 0 : position.offset;
+    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > readBytes)?.path;
   }
 
   /** The first that was in its place behind those that were compressed. */
