@@ -133,7 +133,12 @@ export class RunScreen {
     const further = { messages_unreadable: unreadable, alerts_generated: outputs, dlq_events: deadLetters };
     if (this.#isJson) this.line(JSON.stringify({ ...summary, ...further }));
     await this.#results.written();
-    if (this.#isJson) return;
+    if (!this.#isJson) this.note(this.#summaryText(seconds));
+    await new BufferedOutput(this.#context.stderr).written();
+  }
+
+  #summaryText(seconds: number): string {
+    const { eventsProcessed, eventsInvalid, outputs, deadLetters } = this.#status;
     const lines = [
       'Run Complete',
       '============',
@@ -144,6 +149,6 @@ export class RunScreen {
       `Alerts generated: ${outputs}`,
       `Event rate:       ${this.#rate} events/sec`,
     ];
-    this.note(lines.join('\n'));
+    return lines.join('\n');
   }
 }

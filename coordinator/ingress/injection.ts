@@ -465,11 +465,15 @@ function summary(summed: Summed): InjectionResult {
   const errors: InjectionProblem[] = [...problems];
   const outputs: string[] = [];
   let outputsOmitted = 0;
+  const taken = refusal === undefined ? undefined : takersOf(portions.slice(0, places.length));
   for (const [at, portion] of portions.entries()) {
     const result = at < places.length ? results[at] : refusal;
     if (result instanceof CepError) {
-      const indexes = portion.indexes ?? Array.from({ length: portion.count }, (_, index) => index);
-      errors.push(...indexes.map((index) => ({ index, code: result.code, error: result.message })));
+      const problem = { code: result.code, error: result.message };
+      for (const index of indexesOf(portion)) {
+        const taker = at < places.length ? undefined : taken?.get(index);
+        errors.push({ index, ...(taker === undefined ? problem : takenInPart(taker, portion, result)) });
+      }
       continue;
     }
     for (const problem of result?.errors ?? []) errors.push({ ...problem, index: portion.indexes?.[problem.index] ?? problem.index });
@@ -493,6 +497,23 @@ function summary(summed: Summed): InjectionResult {
     outputsOmitted,
     notes: notesOf(summed, names),
   };
+}
+
+function indexesOf({ indexes, count }: Portion): readonly number[] {
+  return indexes ?? Array.from({ length: count }, (_, index) => index);
+}
+
+/** By its place in the request, a pipeline that has each event of these portions. */
+function takersOf(portions: readonly Portion[]): ReadonlyMap<number, string> {
+  return new Map(portions.flatMap((portion) => indexesOf(portion).map((index) => [index, portion.pipeline] as const)));
+}
+
+/** Of an event that is in the log for one pipeline, and was refused for another: whoever hears only of that would send it again to both. */
+function takenInPart(taker: string, { pipeline }: Portion, { code }: CepError): Pick<InjectionProblem, 'code' | 'error'> {
+  const error =
+    `pipeline '${taker}' has taken the event, and '${pipeline}' has not (${code}): ` +
+    'do not send it again, unless with the same Idempotency-Key';
+  return { code: 'outcome_unknown', error };
 }
 
 /** `all`: the pipelines that events went to. */

@@ -110,7 +110,7 @@ stream Large = Payment.from(Incoming)
     guarantees: {
       source:
         'Exactly once, where there is a state directory: the place in the file stands in the log and in checkpoints, also across renamed files, and ' +
-        'those that were compressed (`<name>.<anything>.gz`), or copied before the file was cut (`copytruncate`), while nobody read, where one alone begins as what was read did. A file that is shorter than what was read of it, or whose first 256 bytes are others, was written anew and is read from its beginning. ' +
+        'those that were compressed (`<name>.<anything>.gz`), or copied before the file was cut (`copytruncate`), while nobody read, where one alone begins as what was read did. A file that is shorter than what was read of it, or whose first 256 bytes are others, or, when reading begins again, the last 256 that were read, was written anew and is read from its beginning. ' +
         'Where what was read is neither in its place nor beside it, or was written over, before its end was seen, what it may have had behind ' +
         'what was read is a dead letter, which says behind which byte.',
       sink:

@@ -303,6 +303,19 @@ describe('a followed file', () => {
     expect(problems(second)).toEqual([expect.stringContaining('was removed'), undefined, undefined]);
   });
 
+  it('was written over while nobody read, begins as it did and is longer, but has something else there: it is read anew, and told', async () => {
+    const beginning = `{"event_type":"A","n":0,"text":"${'x'.repeat(300)}"}\n`;
+    write('a.jsonl', beginning + lines(1, 4));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 4);
+    await first.close();
+    write('a.jsonl', beginning + lines(5, 10));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => numbers(second).at(-1) === 9);
+    expect(problems(second)).toEqual([expect.stringContaining('was written over'), ...Array(6).fill(undefined)]);
+    expect(numbers(second)).toEqual([0, 5, 6, 7, 8, 9]);
+  });
+
   it('was read to its end before it was cut: nothing is told, also where nothing stood in it yet', async () => {
     write('a.jsonl', lines(0, 3));
     const first = read('a.jsonl');
@@ -328,6 +341,21 @@ describe('a followed file', () => {
     const second = read('a.jsonl', {}, first.position);
     await second.until(() => numbers(second).at(-1) === 4);
     expect(numbers(second)).toEqual(upTo(5));
+  });
+
+  it('was read to its end before it was cut: what came to it then is read also where it was renamed by the next start', async () => {
+    write('a.jsonl', lines(0, 5));
+    const first = read('a.jsonl');
+    await first.until(() => first.messages.length === 5);
+    truncateSync(join(folder, 'a.jsonl'));
+    await first.until(() => first.batches.length === 2);
+    await first.close();
+    append('a.jsonl', lines(5, 7));
+    renameSync(join(folder, 'a.jsonl'), join(folder, 'a.jsonl.1'));
+    write('a.jsonl', lines(7, 9));
+    const second = read('a.jsonl', {}, first.position);
+    await second.until(() => numbers(second).at(-1) === 8);
+    expect([problems(second), numbers(second)]).toEqual([Array(4).fill(undefined), [5, 6, 7, 8]]);
   });
 
   it('is cut in the middle of what is read: what it had behind is told', async () => {

@@ -154,6 +154,32 @@ it.each([
   },
 );
 
+it.each([
+  ['one event', 1, 300_000],
+  ['many events', 60, 12_000],
+])(
+  'what one pipeline has taken, and another not behind a change of the group, is not said to be taken by none: %s',
+  async (_, count, length) => {
+    const leader = new Leader();
+    const inBoth = (replicas: number): Command => {
+      const pipelines = ['p', 'q'].map((name) => ({ name, source: 'stream A = E', replicas, partitionKey: 'n' }));
+      const routes = ['p', 'q'].map((toPipeline) => ({ fromPipeline: '_external', toPipeline, eventTypes: ['*'] }));
+      return { type: 'UpdateGroup', payload: { id: leader.group.id, pipelines, routes } };
+    };
+    leader.agree(inBoth(2));
+    leader.before = { 1: inBoth(3) };
+    const { accepted, rejected, errors } = await leader.inject(count, { long: 'x'.repeat(length) });
+    const taken = Object.values(leader.logged()).flat();
+    const pipelinesOf = (index: number): number => taken.filter((n) => n === index).length;
+    expect([taken.length > 0, accepted + rejected]).toEqual([true, count]);
+    for (let index = 0; index < count; index++) {
+      const codes = errors.filter((error) => error.index === index).map(({ code }) => code);
+      const expected = [['pipeline_moving'], ['outcome_unknown'], []][pipelinesOf(index)];
+      expect([...new Set(codes)]).toEqual(expected);
+    }
+  },
+);
+
 it('of a request that takes several commands all is taken where its group is divided as before a change', async () => {
   const leader = new Leader();
   const [{ name, replicas, partitionKey }] = replicated(2) as [Pipelines[number]];

@@ -29,7 +29,7 @@ const CHUNK_BYTES = 262_144;
 const MESSAGE_BYTES = 128;
 /** Of the start of a file, what tells it from another that has its number after it. */
 const HEAD_BYTES = 256;
-/** Before the position, what tells a copy of a file from another that begins alike. */
+/** Before the position, what tells a file, or a copy of it, from another that begins alike. */
 const TAIL_BYTES = 256;
 const NEWLINE = 10;
 
@@ -135,7 +135,7 @@ export class FollowedFile implements Source {
       if (this.#position === null) await this.#begin(file, reading);
       const position = this.#position as FilePosition | null;
       const isCut = position?.next === file.inode;
-      const isOn = position !== null && !isCut && file.inode === position.inode && (await isSame(file.handle, position));
+      const isOn = position !== null && !isCut && file.inode === position.inode && (await isReadUpTo(file.handle, position));
       if (!isOn && position !== null && !(await this.#leave(position, file, reading))) return;
       const reader = new FileReader(file, isOn ? position : beginningOf(file.inode), this.#options);
       while (!this.#isClosed && (await this.#readToEnd(reader, reading))) {
@@ -267,7 +267,8 @@ export class FollowedFile implements Source {
     const at = files.findIndex(({ stats }) => stats.ino === position.inode);
     if (at < 0) return undefined;
     this.#isThrough = true;
-    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > position.offset)?.path;
+    const readBytes = position.next === position.inode ? 0 : position.offset;
+    return files.slice(at).find(({ stats }) => stats.ino !== position.inode || stats.size > readBytes)?.path;
   }
 
   /** The first that was in its place behind those that were compressed. */
@@ -509,16 +510,19 @@ function beginsAs(path: string, position: FilePosition): Promise<boolean> {
   return holds(path, (handle) => isSame(handle, { ...position, offset: 0 }));
 }
 
-/** Whether there is one that has before the position what was read last, too; positions of builds before do not say what that was. */
+/** Whether there is one that has before the position what was read last, too. */
 function isCopy(path: string, position: FilePosition): Promise<boolean> {
+  return holds(path, (handle) => isReadUpTo(handle, position));
+}
+
+/** Whether the file has before the position what was read last, too; positions of builds before do not say what that was. */
+async function isReadUpTo(handle: FileHandle, position: FilePosition): Promise<boolean> {
   const { offset, tail, tailLength = 0 } = position;
-  return holds(path, async (handle) => {
-    if (!(await isSame(handle, position))) return false;
-    if (tail === undefined || tailLength > TAIL_BYTES) return true;
-    const bytes = Buffer.alloc(tailLength);
-    await handle.read(bytes, 0, tailLength, offset - tailLength);
-    return crc32(bytes) === tail;
-  });
+  if (!(await isSame(handle, position))) return false;
+  if (tail === undefined || tailLength > TAIL_BYTES) return true;
+  const bytes = Buffer.alloc(tailLength);
+  await handle.read(bytes, 0, tailLength, offset - tailLength);
+  return crc32(bytes) === tail;
 }
 
 async function holds(path: string, isSo: (handle: FileHandle) => Promise<boolean>): Promise<boolean> {
