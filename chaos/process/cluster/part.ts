@@ -32,6 +32,9 @@ export class Part {
   readonly #options: PartOptions;
   readonly #env: Readonly<Record<string, string>>;
   #build: string | undefined;
+  /** Was asked to end, and has not. */
+  #ending: ChildProcess | undefined;
+  readonly #killedMeanwhile = new WeakSet<ChildProcess>();
   #child: ChildProcess | undefined;
   #isStopped = false;
   #mayEnd = false;
@@ -73,7 +76,7 @@ export class Part {
 
   /** @param env What differs this time. */
   start(env: Readonly<Record<string, string>> = {}): void {
-    if (this.#child !== undefined || this.#isRetired) return;
+    if (this.#child !== undefined || this.#ending !== undefined || this.#isRetired) return;
     const { place, args, folder, onUnasked } = this.#options;
     const [command = '', ...rest] = [...place.before, process.execPath, this.#build ?? bin, ...args];
     const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#env, ...env } });
@@ -124,15 +127,21 @@ export class Part {
     this.#isStopped = false;
   }
 
+  /** One fault may kill what another one has asked to end: then nobody knows how that would have ended, and it counts as ended well. */
   async #end(signal: 'SIGKILL' | 'SIGTERM', withinMs = Number.POSITIVE_INFINITY): Promise<number | null> {
-    const child = this.#child;
+    const child = this.#child ?? this.#ending;
     if (child === undefined) return 0;
+    if (this.#child === undefined && signal === 'SIGKILL') this.#killedMeanwhile.add(child);
     this.#child = undefined;
+    this.#ending = child;
     const ended = once(child, 'exit');
+    child.once('exit', () => {
+      if (this.#ending === child) this.#ending = undefined;
+    });
     child.kill(signal);
     const late = withinMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => child.kill('SIGKILL'), withinMs);
     const [code] = (await ended) as [number | null];
     clearTimeout(late);
-    return code;
+    return this.#killedMeanwhile.has(child) ? 0 : code;
   }
 }
