@@ -194,10 +194,10 @@ export class WorkerClient {
     let answered: WorkerAnswer;
     try {
       const times = { deadlineMs, silenceMs: deadlineMs, ...(isSlow && { headersMs: deadlineMs }) };
-      const answer = await this.#web.whole(target, { method, headers, body: sent, ...times });
+      const answer = await this.#web.request(target, { method, headers, body: sent, ...times });
       status = answer.statusCode;
       const said = answer.headers[LISTS_HEADER];
-      answered = { bytes: answer.bytes, lists: typeof said === 'string' ? said : undefined };
+      answered = { bytes: Buffer.from(await answer.body.arrayBuffer()), lists: typeof said === 'string' ? said : undefined };
     } catch (cause) {
       throw new WorkerUnreachable(`the worker at ${address} did not answer: ${(cause as Error).message}`, { cause });
     }

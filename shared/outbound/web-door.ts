@@ -39,16 +39,7 @@ export interface WebRequest {
   readonly headersMs?: number;
 }
 
-export interface WholeRequest extends Omit<WebRequest, 'path' | 'signal'> {
-  readonly deadlineMs: number;
-}
-
 export type WebAnswer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>;
-
-/** An answer to its last byte. */
-export interface WholeAnswer extends Pick<WebAnswer, 'statusCode' | 'headers'> {
-  readonly bytes: Buffer;
-}
 
 /** The other side did not answer, or not to the end, in the time that the request had. */
 class DeadlinePassed extends Error {
@@ -136,28 +127,6 @@ export class WebDoor {
     }
   }
 
-  /**
-   * The same with all of the body, for many small answers: the stream of a body takes longer to make than to read.
-   * @throws what `request` throws
-   */
-  async whole(target: URL, { method, headers, body, deadlineMs, silenceMs, headersMs }: WholeRequest): Promise<WholeAnswer> {
-    this.requireTarget(target);
-    return await new Promise((resolve, reject) => {
-      this.#agent.dispatch(
-        {
-          origin: target.origin,
-          path: target.pathname + target.search,
-          method,
-          headers,
-          body,
-          ...(silenceMs === undefined ? {} : { bodyTimeout: silenceMs }),
-          ...(headersMs === undefined ? {} : { headersTimeout: headersMs }),
-        },
-        new WholeAnswers(deadlineMs, resolve, reject),
-      );
-    });
-  }
-
   /** @throws ForbiddenAddress, UnfitTarget */
   requireTarget({ protocol, hostname, username, password }: URL): void {
     if (protocol !== 'http:' && protocol !== 'https:') throw new UnfitTarget('the address begins with neither http: nor https:');
@@ -186,57 +155,6 @@ export class WebDoor {
   /** Ends what is under way. */
   async close(): Promise<void> {
     await this.#agent.destroy();
-  }
-}
-
-/** Gathers one answer, from the moment at which it is asked for until its deadline. */
-class WholeAnswers implements Dispatcher.DispatchHandler {
-  readonly #resolve: (answer: WholeAnswer) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #timer: NodeJS.Timeout;
-  readonly #chunks: Buffer[] = [];
-  #head: Omit<WholeAnswer, 'bytes'> = { statusCode: 0, headers: {} };
-  #connection: Dispatcher.DispatchController | undefined;
-  /** Of the deadline, once it has passed. */
-  #passed: DeadlinePassed | undefined;
-
-  constructor(deadlineMs: number, resolve: (answer: WholeAnswer) => void, reject: (error: Error) => void) {
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#timer = setTimeout(() => this.#pass(new DeadlinePassed(deadlineMs)), deadlineMs);
-  }
-
-  /** There may be no connection yet: then nothing is sent when there is one. */
-  #pass(passed: DeadlinePassed): void {
-    this.#passed = passed;
-    this.#reject(passed);
-    this.#connection?.abort(passed);
-  }
-
-  onRequestStart(connection: Dispatcher.DispatchController): void {
-    this.#connection = connection;
-    if (this.#passed) connection.abort(this.#passed);
-  }
-
-  /** Those before 200 only say that the answer is to come. */
-  onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: WholeAnswer['headers']): void {
-    if (statusCode >= 200) this.#head = { statusCode, headers };
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    clearTimeout(this.#timer);
-    const [only] = this.#chunks;
-    const bytes = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
-    this.#resolve({ ...this.#head, bytes });
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    clearTimeout(this.#timer);
-    this.#reject(error);
   }
 }
 

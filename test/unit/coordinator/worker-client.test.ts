@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type DeliveryAnswer, WorkerClient } from '../../../coordinator/workers-client/worker-client.ts';
 import { OutboundDoor } from '../../../shared/outbound/outbound-door.ts';
-import { WebDoor, type WholeRequest } from '../../../shared/outbound/web-door.ts';
+import { WebDoor, type WebRequest } from '../../../shared/outbound/web-door.ts';
 import { NetworkPolicy } from '../../../shared/security/network-policy.ts';
 
 interface Received {
@@ -99,9 +99,9 @@ it('an answer that is no JSON is none', async () => {
 it('waits for the answer of what takes long as long as it is given', async () => {
   const waits: Record<string, unknown> = {};
   const recorded = {
-    whole: async ({ pathname }: URL, { method, deadlineMs, headersMs }: WholeRequest) => {
+    request: async ({ pathname }: URL, { method, deadlineMs, headersMs }: WebRequest) => {
       waits[`${method} ${pathname.split('/').at(-1)}`] = [deadlineMs, headersMs];
-      return { statusCode: 200, headers: {}, bytes: Buffer.from('{}') };
+      return { statusCode: 200, headers: {}, body: { arrayBuffer: async () => Buffer.from('{}') } };
     },
   };
   const client = new WorkerClient(recorded as unknown as WebDoor, 'k');
